@@ -49,20 +49,6 @@ Value* emit_halves(llvm::IRBuilder<>& b, const loop::Expr& e, const std::vector<
     return b.CreateShuffleVector(v[0], v[1], from);
 }
 
-// In two halves, because 2^n may underflow or overflow where the product does not.
-Value* emit_scale(llvm::IRBuilder<>& b, Value* x, Value* n) {
-    llvm::Type* const t = x->getType();
-    auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(t);
-    llvm::Type* const ints = vector_of(b.getInt32Ty(), vector ? vector->getNumElements() : 1);
-    Value* const whole = b.CreateFreeze(b.CreateFPToSI(n, ints));
-    Value* const half = b.CreateAShr(whole, 1);
-    const auto power = [&](Value* k) {
-        Value* const biased = b.CreateAdd(k, llvm::ConstantInt::get(ints, 127));
-        return b.CreateBitCast(b.CreateShl(biased, 23), t);
-    };
-    return b.CreateFMul(b.CreateFMul(x, power(half)), power(b.CreateSub(whole, half)));
-}
-
 // Without an instruction, bytes become i16 or i32, so that nothing saturates.
 Value* emit_dot_bytes(llvm::IRBuilder<>& b,
                       const std::vector<Value*>& v,

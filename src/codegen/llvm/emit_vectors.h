@@ -15,8 +15,6 @@ namespace lemma::codegen {
 llvm::Value* emit_halves(llvm::IRBuilder<>& b,
                          const loop::Expr& e,
                          const std::vector<llvm::Value*>& v);
-// loop::Op::Scale of floats.
-llvm::Value* emit_scale(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* n);
 // loop::Op::DotBytes of {total, a, b}; `signs` as there.
 llvm::Value* emit_dot_bytes(llvm::IRBuilder<>& b,
                             const std::vector<llvm::Value*>& v,

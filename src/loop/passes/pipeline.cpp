@@ -17,6 +17,7 @@
 #include "loop/passes/fusion/rows.h"
 #include "loop/passes/fusion/siblings.h"
 #include "loop/passes/fusion/store_along.h"
+#include "loop/passes/fusion/window_axes.h"
 #include "loop/passes/graph_text.h"
 #include "loop/passes/memory/boundary.h"
 #include "loop/passes/memory/carry.h"
@@ -73,6 +74,9 @@ int views(RegionGraph& region, const PassOptions&) {
     const int found = find_views(region);
     find_when(region);
     return found;
+}
+int window_axes(RegionGraph& region, const PassOptions& options) {
+    return separate_windows(region, options.target);
 }
 int rows(RegionGraph& region, const PassOptions& options) {
     return share_rows(region, options.target);
@@ -159,7 +163,9 @@ const std::vector<Pass>& pipeline() {
          "copies in order have no kernel"},
         {"along", kOptimise, {"when", "views"}, on_region<store_along>,
          "maps are stored while they are summed", false},
-        {"rows", kOptimise, {"along", "layout"}, rows,
+        {"window_axes", kOptimise, {"along", "layout"}, window_axes,
+         "windows along several axes take them one by one", false},
+        {"rows", kOptimise, {"along", "window_axes"}, rows,
          "stages of one row are one kernel", false},
         {"in_place", kOptimise, {"rows"}, on_region<find_in_place>,
          "results take the memory of operands"},

@@ -174,6 +174,8 @@ public:
     ExprId holds(const StageGuard& guard);
     // Stores an element of a reduction, without its initial value so far.
     void store_total(ExprId sum, Block& out);
+    // Short reductions without guards have no loops from now on.
+    void copies_taps() { copies_ = true; }
     // The loops in the order of the formula, one step at a time.
     void sequential(Block& out);
     void element(Block& out);
@@ -195,6 +197,7 @@ private:
                   const std::vector<StageGuard>& guards,
                   const Sums& sums,
                   Block& out);
+    bool is_copied(size_t depth, const std::vector<StageGuard>& guards) const;
     size_t count_sums() const;
     ExprId all_of(const Sums& sums);
     void accumulate(LocalId sum, Block& out);
@@ -225,6 +228,7 @@ private:
     BufferId flag_;
     bool inside_ = false;
     VarId shared_, thread_;  // the reduction that the items of a group share; missing: none
+    bool copies_ = false;
 };
 
 // ---- device.cpp ---------------------------------------------------------------------------------

@@ -478,6 +478,19 @@ void NestSteps::in_lanes(const NestLoop& loop,
     lower_.set_lanes(1, {});
 }
 
+// Whether this reduction and those inside it are steps one behind the other.
+bool NestSteps::is_copied(size_t depth, const std::vector<StageGuard>& guards) const {
+    constexpr int64_t kMostCopies = 16;
+    if (!copies_ || !guards.empty() || stage_.condition.valid() || stage_.kept) return false;
+    int64_t copies = 1;
+    for (size_t i = depth; i < shape_.reductions.size(); ++i) {
+        const NestLoop& loop = shape_.reductions[i];
+        if (loop.end.valid() || loop.var == shape_.lane) return false;
+        copies = total_elements(copies, loop.extent);
+    }
+    return copies <= kMostCopies;
+}
+
 // Guards that are affine in the variable of a loop become bounds of that loop.
 void NestSteps::reductions(size_t depth,
                            std::vector<StageGuard> guards,
@@ -489,6 +502,15 @@ void NestSteps::reductions(size_t depth,
     }
     const NestLoop& loop = shape_.reductions[depth];
     if (loop.var == shape_.lane) return in_lanes(loop, guards, sums, out);
+    if (is_copied(depth, guards)) {
+        for (int64_t i = 0; i < loop.extent; ++i) {
+            Address at;
+            at.offset = i;
+            lower_.bind(loop.var, std::move(at));
+            reductions(depth + 1, guards, sums, out);
+        }
+        return;
+    }
     const VarId var = build_.var({});
     ExprId begin = build_.integer(0);
     ExprId end = steps_of(loop, lower_);

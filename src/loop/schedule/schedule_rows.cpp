@@ -34,6 +34,7 @@ private:
     void choose_lane();
     double cost_inside();
     double cost_across(const NestLoop& loop);
+    bool shares_memory(const NestLoop& loop);
     int64_t steps_of(const Stage& stage) const;
     void row(Block& out);
 
@@ -108,11 +109,20 @@ double RowsSchedule::cost_across(const NestLoop& loop) {
     return cost;
 }
 
+// Whether a stage writes the same elements for all rows, into memory for one row at a time.
+bool RowsSchedule::shares_memory(const NestLoop& loop) {
+    return std::ranges::any_of(stages_, [&](const Stage& stage) {
+        const StageWrite& write = stage.writes[0];
+        return !rows_.numbers.contains(write.tensor) &&
+               context(stage).stride(write.tensor, write.index, loop.var) == 0;
+    });
+}
+
 void RowsSchedule::choose_lane() {
     constexpr int64_t kFewLanes = 4;
     double best = cost_inside();
     for (const NestLoop& loop : loops_) {
-        if (loop.extent < kFewLanes) continue;
+        if (loop.extent < kFewLanes || shares_memory(loop)) continue;
         const double cost = cost_across(loop);
         if (cost >= best) continue;
         best = cost;
@@ -130,8 +140,9 @@ void RowsSchedule::row(Block& out) {
         collapse(context(stage), shape, lower_);
         if (!lane_.valid()) choose_lanes(context(stage), shape);
         NestSteps steps(context(stage), shape, result_, lower_);
+        steps.copies_taps();
         const StageWrite& write = stage.writes[0];
-        if (!makes_number(stage, rows_)) {
+        if (!shape.outputs.empty()) {  // else a number for the row
             NestLoops loops(shape.outputs, shape.lane, target_, result_, lower_);
             loops.all(out, [&](Block& body) { steps.element(body); });
             continue;
