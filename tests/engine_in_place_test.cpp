@@ -119,9 +119,10 @@ graph G {
 })");
 }
 
-// Also with a first operand that is constant, and with long sums.
+// Also with a first operand that is constant, with long sums, and with few columns.
 TEST(EngineInPlace, SmallMatrices) {
-    for (const auto& [m, k, n] : {std::array{3, 64, 24}, {4, 5, 17}, {1, 600, 33}, {7, 9, 9}}) {
+    for (const auto& [m, k, n] :
+         {std::array{3, 64, 24}, {4, 5, 17}, {1, 600, 33}, {7, 9, 9}, {24, 7, 7}, {9, 3, 4}}) {
         expect_as_interpreted(fmt::format(R"(import linalg;
 graph G {{
     @input {{ x: real[37, {0}, {1}]; z: real[37, {1}, {2}]; }}
@@ -132,6 +133,23 @@ graph G {{
                                           m,
                                           k,
                                           n));
+    }
+}
+
+// Weights of few columns are packed.
+TEST(EngineInPlace, WeightsWithFewColumns) {
+    for (const auto& [m, k, n] : {std::array{24, 7, 7}, {49, 3, 4}, {8, 1200, 3}}) {
+        const std::string text = fmt::format(R"(import linalg; import nn;
+graph G {{
+    @input {{ x: real[19, {0}, {1}]; }}
+    @output {{ y: real[19, {0}, {2}]; }}
+    @variable {{ w: real[19, {1}, {2}]; }}
+    @compose {{ p = linalg.matmul(x, w); y = nn.relu(p); }}
+}})",
+                                             m,
+                                             k,
+                                             n);
+        expect_as_interpreted(text, false);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include "loop/schedule/points.h"
 #include "loop/schedule/schedule.h"
@@ -35,9 +36,11 @@ struct Whole {
     int64_t outer;  // points outside rows and columns
     int64_t depth;  // of the sums
     Loads loads;
+    int64_t stride = 0;  // bytes from a column to the next in A; 0: irregular
 };
 Whole whole_of(const Contraction& c,
                const StagePool& pool,
+               const BufferViews& places,
                const Target& target,
                const Points& points) {
     Whole whole{
@@ -50,6 +53,11 @@ Whole whole_of(const Contraction& c,
         : c.in_place ? Loads::InPlace
                      : Loads::Elements};
     for (const VarId var : c.reduced) whole.depth *= pool.extent(var);
+    if (points.vars.empty()) return whole;
+    const Expr& a = pool[c.a];
+    const BufferView& from = places.at(tensor_of(a));
+    const int64_t stride = stride_of(pool, from, a.args, points.vars.back());
+    if (stride != INT64_MAX) whole.stride = stride * tensor::dtype_size(from.dtype);
     return whole;
 }
 
@@ -95,9 +103,19 @@ Priced cheapest(const Whole& whole, int64_t vectors, int64_t most_points) {
     return best;
 }
 
+// The elements of A for a step of one vector come from as many cache lines as there are points.
+// Lines at a distance of a power of two compete for few places in the cache.
+int64_t points_in_cache(int64_t stride) {
+    constexpr int64_t kWays = 8, kSets = 64, kLine = 64;
+    if (stride == 0) return kWays * kSets;
+    const int64_t distance = std::gcd(stride, kSets * kLine);
+    return kWays * (kSets * kLine / std::max(distance, kLine));
+}
+
 // The points that fit the registers, beside the vectors of weights and one element of A.
 int64_t most_points(const Target& target, const Whole& whole, int64_t vectors) {
-    const int64_t most = (target.registers - 1 - vectors) / vectors;
+    int64_t most = (target.registers - 1 - vectors) / vectors;
+    if (vectors == 1) most = std::min(most, points_in_cache(whole.stride));
     if (whole.loads != Loads::Vectors) return most;
     return vectors > 2 ? 0 : std::min(most, 14 / vectors);
 }
@@ -231,7 +249,7 @@ void choose_tile(const Stage& stage,
     }
     c.stacked = stacked_of(c, pool, target);
     const Points points = merge_points(stage, c.points, pool, places);
-    const Whole whole = whole_of(c, pool, target, points);
+    const Whole whole = whole_of(c, pool, places, target, points);
     const int64_t lanes = target.lanes();
     const bool used_again = whole.outer * whole.rows * whole.columns > 32;
     const bool cuttable = used_again && can_be_cut(stage, pool, places, c);
@@ -284,7 +302,7 @@ bool narrow_tile(const Stage& stage,
                  const Target& target,
                  Contraction& c) {
     const Points points = merge_points(stage, c.points, pool, places);
-    const Whole whole = whole_of(c, pool, target, points);
+    const Whole whole = whole_of(c, pool, places, target, points);
     const Priced tile = cheapest(whole, c.vectors, c.rows * c.columns - 1);
     if (tile.cost == HUGE_VAL) return false;
     take(c, tile.tile);

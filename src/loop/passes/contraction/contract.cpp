@@ -12,6 +12,8 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kLeastLanes = 8;
+constexpr int64_t kLeastColumns = 3;  // lanes where the others would have to be transposed
+constexpr int64_t kLeastPoints = 6;
 constexpr size_t kMostReads = 8;
 constexpr int64_t kFewApart = 4;   // elements that are picked from whole vectors
 constexpr double kGoodFill = 0.7;  // of lanes; other lanes are considered below it
@@ -69,6 +71,7 @@ public:
         if (best->lane_in_a) return weights ? best : in_place;
         // Neighbours often have channels innermost. Then the operand is transposed first.
         const bool narrow = pool_.extent(best->lane) < graph_.lanes;
+        if (is_narrow(*best) && !weights) return in_place;
         if (speed_of(*best) >= kGoodFill || (weights && !narrow)) return best;
         const double time = 1 / speed_of(*in_place) + (weights ? transposing(*in_place) : 0.0);
         return 1.15 * time < 1 / speed_of(*best) ? in_place : best;
@@ -212,8 +215,10 @@ private:
         const auto last = pool_.affine(write.index.back());
         return std::ranges::find(last->terms, AddressTerm{var, 1}) != last->terms.end();
     }
+    bool is_narrow(const Contraction& c) const { return pool_.extent(c.lane) < kLeastLanes; }
     bool better(const Contraction& a, const Contraction& b) const {
         if (a.lane_in_a != b.lane_in_a) return !a.lane_in_a;
+        if (is_narrow(a) != is_narrow(b)) return !is_narrow(a);
         return writes_side_by_side(a.lane) && !writes_side_by_side(b.lane);
     }
     // All guards skip elements outside tensor A, where a halo of zeros can replace them. A guard of
@@ -253,9 +258,14 @@ private:
             for (const VarId var : outputs) {
                 if (uses(b, var) && uses(a, var)) consider(var);
             }
+            const VarId few = few_columns(a, b, outputs);
+            if (few.valid() && (!c.lane.valid() || few_are_faster(a, few, c.lane))) {
+                c.lane = few;
+                c.lane_in_a = false;
+            }
         }
         if (!c.lane.valid() || !lane_axis_is_plain(c)) return std::nullopt;
-        double points = 1;
+        int64_t points = 1;
         for (const StageLoop& loop : stage_.loops) {
             if (loop.var == c.lane) continue;
             const bool in_a = uses(a, loop.var);
@@ -267,13 +277,42 @@ private:
                 c.batch.push_back(loop.var);
             } else {
                 c.points.push_back(loop.var);
-                points *= static_cast<double>(loop.extent);
+                points = total_elements(points, loop.extent);
             }
         }
         // Packing an operand that changes with every run takes as long as a few rows of products.
-        if (!constant && points < 6) return std::nullopt;
+        if (!constant && points < kLeastPoints) return std::nullopt;
         if (packed_elements(c) > tensor::kMaxElements) return std::nullopt;
         return c;
+    }
+    // The columns of many small products: too few for vectors, but side by side in the result.
+    VarId few_columns(ExprId a, ExprId b, const std::vector<VarId>& outputs) const {
+        VarId found;
+        if (graph_.dtypes.at(tensor_of(pool_[a])) != tensor::DType::F32) return found;
+        int64_t points = 1;
+        for (const StageLoop& loop : stage_.loops) {
+            const bool output = contains(outputs, loop.var);
+            if (output && !uses(b, loop.var)) points = total_elements(points, loop.extent);
+            const bool few = loop.extent >= kLeastColumns && loop.extent < kLeastLanes;
+            if (output && few && !uses(a, loop.var) && writes_side_by_side(loop.var)) {
+                found = loop.var;
+            }
+        }
+        return points >= kLeastPoints ? found : VarId();
+    }
+    // Whether they are faster than lanes along a variable of both operands, for which operand and
+    // result may have to be transposed.
+    bool few_are_faster(ExprId a, VarId few, VarId lane) const {
+        const StageWrite& write = stage_.writes[0];
+        const auto elements = [&](ir::TensorId id, const std::vector<ExprId>& index) {
+            const bool innermost = !index.empty() && uses(index.back(), lane);
+            return innermost ? 0.0 : static_cast<double>(*tensor::volume(graph_.shapes.at(id)));
+        };
+        const double moved =
+            elements(tensor_of(pool_[a]), pool_[a].args) + elements(write.tensor, write.index);
+        const double filled =
+            static_cast<double>(graph_.lanes) / static_cast<double>(pool_.extent(few));
+        return std::max(filled, 1.0) < 2 + 8 * moved / products();
     }
     // B is an element of a tensor whose last axis runs along the lanes, and is not packed.
     std::optional<Contraction> with_in_place(ExprId a, ExprId b) const {
@@ -284,13 +323,14 @@ private:
         c.a = a;
         c.b = b;
         c.in_place = true;
+        const VarId few = few_columns(a, b, outputs);
         const auto last = pool_.affine(read.args.back());
         for (const AddressTerm& term : last->terms) {
             const bool near = term.factor >= 1 && term.factor <= kFewApart;
             const int64_t extent = pool_.extent(term.var);
             const bool longer = !c.lane.valid() || extent > pool_.extent(c.lane);
-            if (near && longer && extent >= kLeastLanes && contains(outputs, term.var) &&
-                !uses(a, term.var)) {
+            const bool enough = extent >= kLeastLanes || term.var == few;
+            if (near && longer && enough && contains(outputs, term.var) && !uses(a, term.var)) {
                 c.lane = term.var;
             }
         }

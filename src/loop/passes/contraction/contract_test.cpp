@@ -44,6 +44,44 @@ TEST(FindContractions, NotOfAFewSteps) {
     EXPECT_EQ(find_contractions(t.graph), 0);
 }
 
+// Batches as lanes would have to be transposed.
+TEST(FindContractions, LanesAreTheFewColumnsOfSmallProducts) {
+    for (const bool constant : {false, true}) {
+        TestRegion t;
+        const ir::TensorId x = t.input("x", {64, 24, 7});
+        const ir::TensorId w = constant ? t.weights("w", {64, 7, 4}) : t.input("w", {64, 7, 4});
+        const ir::TensorId y = t.tensor("y", {64, 24, 4});
+        t.sum("y", y, {7}, [&](const auto& i) {
+            return t.make(Op::Mul, t.read(x, {i[0], i[1], i[3]}), t.read(w, {i[0], i[3], i[2]}));
+        });
+        ASSERT_EQ(find_contractions(t.graph), 1);
+        const Contraction& c = t.graph.groups.back().contraction.value();
+        EXPECT_EQ(c.lane, t.graph.groups.back().stages[0].loops[2].var);
+        EXPECT_FALSE(c.lane_in_a);
+        EXPECT_EQ(c.in_place, !constant);
+        EXPECT_EQ(verify(t.region), "");
+    }
+}
+
+// Rows a page apart share few places in the cache.
+TEST(ChooseTile, FewRowsThatLieAPageApart) {
+    for (const int64_t steps : {1000, 1024}) {
+        TestRegion t;
+        const ir::TensorId x = t.input("x", {64, steps}), w = t.weights("w", {steps, 4});
+        const ir::TensorId y = t.tensor("y", {64, 4});
+        t.sum("y", y, {steps}, [&](const auto& i) {
+            return t.make(Op::Mul, t.read(x, {i[0], i[2]}), t.read(w, {i[2], i[1]}));
+        });
+        ASSERT_EQ(find_contractions(t.graph), 1);
+        for (const auto& [id, shape] : t.graph.shapes) {
+            t.places[id] = {{}, tensor::DType::F32, shape, row_major(shape)};
+        }
+        FusionGroup& group = t.graph.groups.back();
+        choose_tile(group.stages[0], t.pool, t.places, {.registers = 32}, *group.contraction);
+        EXPECT_EQ(group.contraction->columns > 8, steps == 1000) << group.contraction->columns;
+    }
+}
+
 TEST(FoldScales, TheScaleOfAChannelGoesIntoTheWeights) {
     Product t(16);
     const ir::TensorId f = t.weights("f", {24});
