@@ -48,7 +48,7 @@ from snippet_programs import Programs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOT_RUN = pathlib.Path("tools/snippets_not_run.txt")
-# Pages whose snippets other tests check: error_pages_test, stdlib_test and golden_test.
+# Pages whose snippets other tests check: error_pages_test, operator_examples_test and golden_test.
 ELSEWHERE = ("docs/errors/", "docs/operators/", "docs/onnx-operators.md")
 SECONDS = 60
 # Commands that change nothing outside of the page's folder. Only these run.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The index of the search: an entry for each page and each second heading. The browser loads it as a
+// The index of the search: an entry for each page and each heading. The browser loads it as a
 // script, so that the search also works without a server.
 import MiniSearch from "minisearch";
 
@@ -23,9 +23,9 @@ const plain = (html) =>
         .trim();
 
 function entriesOf(page) {
-    const parts = page.html.split(/(?=<h[12] id=")/);
+    const parts = page.html.split(/(?=<h[1-3] id=")/);
     return parts.flatMap((part) => {
-        const heading = /^<h([12]) id="([^"]*)"[^>]*>([\s\S]*?)<\/h[12]>/.exec(part);
+        const heading = /^<h([1-3]) id="([^"]*)"[^>]*>([\s\S]*?)<\/h\1>/.exec(part);
         if (!heading) return [];
         const title = plain(heading[3]);
         const isPage = heading[1] === "1";

@@ -134,6 +134,14 @@ test("the search finds operators and errors, and Enter opens the first", () =>
         await page.waitForFunction(() =>
             /extent-mismatch/.test(document.querySelector("dialog li a.chosen b")?.textContent),
         );
+        await page.fill("dialog input", "lemma_carry");
+        await page.waitForFunction(() =>
+            /lemma_carry/.test(document.querySelector("dialog li a.chosen b")?.textContent),
+        );
+        await page.fill("dialog input", "extent-mismatch");
+        await page.waitForFunction(() =>
+            /extent-mismatch/.test(document.querySelector("dialog li a.chosen b")?.textContent),
+        );
         await page.keyboard.press("Enter");
         await page.waitForURL(/errors\/extent-mismatch\.html$/);
     }));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "diag/wrap.h"
 #include "ops/examples.h"
@@ -65,7 +66,13 @@ std::string conditions(const std::vector<AssertText>& asserts) {
     return text;
 }
 
-// The model and its test, as the snippet test runs them.
+size_t count_cases(std::string_view test) {
+    size_t count = test.starts_with("case ") ? 1 : 0;
+    for (size_t at = 0; (at = test.find("\ncase ", at)) != std::string_view::npos; ++at) ++count;
+    return count;
+}
+
+// The model and its test; operator_examples_test runs them.
 std::string example(const OperatorText& op) {
     const OperatorExample* found = example_of(op.module, op.name);
     if (found == nullptr) return "";
@@ -73,10 +80,11 @@ std::string example(const OperatorText& op) {
         "\n## Example\n\nThe model `{0}.sknd`:\n\n```sknd file={0}.sknd\n{1}```\n\n"
         "Its inputs and the numbers that come out, in `{0}.test`:\n\n"
         "```text file={0}.test\n{2}```\n\n"
-        "```console\n$ lemma test {0}.test\n1 passed, 0 failed\n```\n",
+        "```console\n$ lemma test {0}.test\n{3} passed, 0 failed\n```\n",
         op.name,
         found->model,
-        found->test);
+        found->test,
+        count_cases(found->test));
 }
 
 // From docs/operators/nn/ to the root: two levels, and one for each part of the module's name.
