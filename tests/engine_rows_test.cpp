@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -325,6 +326,81 @@ TEST(EngineRows, LongChainsAreSeveralKernels) {
         body += fmt::format("t{} = math.{}(t{});", i, i % 2 ? "neg" : "sin", i - 1);
     }
     compare(model("64", body + "y = math.neg(t999);"), 5);
+}
+
+// Many numbers divided by one have the bits of quotients, unless they are tiny.
+TEST(EngineRows, QuotientsByOneNumber) {
+    const std::vector<double> divisors = {3,
+                                          7,
+                                          41,
+                                          49,
+                                          -0.1,
+                                          1e-40,
+                                          -1e-40,
+                                          3e38,
+                                          -2e38,
+                                          1.2e-38,
+                                          0x1p-126,
+                                          1.999,
+                                          1e-30,
+                                          1e30,
+                                          32000,
+                                          0,
+                                          -0.0,
+                                          HUGE_VAL,
+                                          std::nan("")};
+    const auto rows = static_cast<int64_t>(divisors.size());
+    constexpr int64_t kColumns = 4000;
+    const auto state = load_text(fmt::format(R"(operator divide {{
+    @input {{ x: real[m, n]; c: real[m]; }}
+    @output {{ y: real[m, n]; }}
+    @lower {{ y[i, j] = x[i, j] / c[i,], i < m, j < n; }}
+}}
+graph G {{
+    @input {{ x: real[{0}, {1}]; c: real[{0}]; }}
+    @output {{ y: real[{0}, {1}]; }}
+    @compose {{ y = divide(x, c); }}
+}})",
+                                             rows,
+                                             kColumns));
+    ASSERT_TRUE(state);
+    Array x = *Array::zeros(tensor::DType::F32, {rows, kColumns});
+    Array c = *Array::zeros(tensor::DType::F32, {rows});
+    c.reals = divisors;
+    c.round();
+    for (int64_t i = 0; i < rows * kColumns; ++i) {
+        const int64_t column = i % kColumns;
+        const auto bits = static_cast<uint32_t>(i) * 2654435761U;
+        double& value = x.reals[static_cast<size_t>(i)];
+        value = static_cast<double>(std::bit_cast<float>(bits));
+        if (column % 3 == 0) value = std::ldexp(1 + std::ldexp(bits & 0x7FFFFF, -23), column % 40);
+        if (column < 100) value = static_cast<double>(column - 50) * c.reals[i / kColumns];
+        if (column == 100) value = HUGE_VAL;
+        if (column == 101) value = -HUGE_VAL;
+        if (column == 102) value = -0.0;
+    }
+    x.round();
+    auto engine = Engine::create(*state, {.verify = true});
+    ASSERT_TRUE(engine);
+    const auto got = (*engine)->run({{"x", {x}}, {"c", {c}}});
+    ASSERT_TRUE(got) << got.error().message;
+    for (int64_t i = 0; i < rows * kColumns; ++i) {
+        const auto a = static_cast<float>(x.reals[static_cast<size_t>(i)]);
+        const auto b = static_cast<float>(c.reals[static_cast<size_t>(i / kColumns)]);
+        const float want = a / b;
+        const auto y = static_cast<float>(got->at("y")[0].reals[static_cast<size_t>(i)]);
+        SCOPED_TRACE(fmt::format("{} / {} = {}, not {}", a, b, y, want));
+        if (std::isnan(want)) {
+            ASSERT_TRUE(std::isnan(y));
+        } else if (std::fabs(a) < 0x1p-100F || std::fabs(want) < 0x1p-100F) {
+            const float up = std::nextafter(want, HUGE_VALF);
+            const float down = std::nextafter(want, -HUGE_VALF);
+            ASSERT_TRUE(y == want || y == up || y == down);
+            ASSERT_TRUE(want != 0 || y != 0 || std::signbit(y) == std::signbit(want));
+        } else {
+            ASSERT_EQ(std::bit_cast<uint32_t>(y), std::bit_cast<uint32_t>(want));
+        }
+    }
 }
 
 }  // namespace

@@ -85,6 +85,7 @@ private:
     Value* compare(const loop::Expr& e, const std::vector<Value*>& v);
     Value* library(const loop::Expr& e, const std::vector<Value*>& v);
     Value* over_lanes(const loop::Expr& e, Value* v);
+    Value* extreme_lane(Value* v, bool least);
     template <class Combine>
     Value* by_pairs(Value* v, const Combine& combine);
     Value* constant(const loop::Expr& e);
@@ -546,10 +547,9 @@ Value* Emitter::compute(const loop::Expr& e) {
             return b_.CreateXor(v[0], v[1]);
         case Op::Not:
             // One comparison, so that the result can be a mask.
-            if (auto* const compared = llvm::dyn_cast<llvm::FCmpInst>(v[0])) {
-                return b_.CreateFCmp(compared->getInversePredicate(),
-                                     compared->getOperand(0),
-                                     compared->getOperand(1));
+            if (auto* const test = llvm::dyn_cast<llvm::FCmpInst>(v[0])) {
+                const auto not_that = test->getInversePredicate();
+                return b_.CreateFCmp(not_that, test->getOperand(0), test->getOperand(1));
             }
             return b_.CreateNot(v[0]);
         case Op::Library:
@@ -765,6 +765,15 @@ Value* Emitter::by_pairs(Value* v, const Combine& combine) {
     return b_.CreateExtractElement(v, uint64_t{0});
 }
 
+// NaN if one lane is NaN, which one test finds.
+Value* Emitter::extreme_lane(Value* v, bool least) {
+    Value* const any = b_.CreateOrReduce(b_.CreateFCmpUNO(v, v));
+    Value* const found = by_pairs(v, [&](Value* a, Value* b) {
+        return b_.CreateSelect(least ? b_.CreateFCmpOLT(a, b) : b_.CreateFCmpOLT(b, a), a, b);
+    });
+    return b_.CreateSelect(any, llvm::ConstantFP::getNaN(found->getType()), found);
+}
+
 Value* Emitter::over_lanes(const loop::Expr& e, Value* v) {
     const bool real = e.type.real();
     switch (e.op) {
@@ -777,7 +786,7 @@ Value* Emitter::over_lanes(const loop::Expr& e, Value* v) {
         case Op::MinLanes:
         case Op::MaxLanes: {
             const bool least = e.op == Op::MinLanes;
-            if (real) return by_pairs(v, [&](Value* a, Value* b) { return extreme(a, b, least); });
+            if (real) return extreme_lane(v, least);
             return least ? b_.CreateIntMinReduce(v, true) : b_.CreateIntMaxReduce(v, true);
         }
         case Op::AllLanes:

@@ -238,6 +238,11 @@ ExprId Lowering::compute(const Expr& given) {
     }
     std::vector<ExprId> args;
     for (const ExprId arg : e.args) args.push_back(value(arg));
+    if (e.op == Op::Div && multiplies_quotients && e.type.kind == Kind::F32 &&
+        build.type(args[0]).lanes > 1 && build.type(args[1]).lanes == 1 &&
+        build[args[1]].op != Op::Constant) {
+        return quotient_of_many(build, args[0], args[1]);
+    }
     if (e.op != Op::Library) return build.make(e.op, std::move(args));
     if (e.type.kind == Kind::F32) {
         const ExprId expanded = expand_function(build, e.name, args);

@@ -58,6 +58,8 @@ public:
 
     Builder build;
     VarId lane_var;
+    // A vector divided by one number is multiplied by its reciprocal, and the product corrected.
+    bool multiplies_quotients = false;
 
 private:
     Address affine(const Address& of_stage) const;
@@ -84,5 +86,16 @@ private:
 bool is_expanded(std::string_view name);
 // Expands exp, log, tanh, erf and pow of floats into a few operations; empty for other functions.
 ExprId expand_function(Builder& build, const std::string& name, const std::vector<ExprId>& args);
+
+// x / divisor, of many floats by one number. Correctly rounded, unless x or the result is below
+// 2^-100; then it is off by one unit in the last place at most.
+ExprId quotient_of_many(Builder& build, ExprId x, ExprId divisor);
+// Whether kernels of the stage may have such quotients: the target multiplies and adds in one
+// operation, many quotients have one divisor, and none decides about a whole number. `together`:
+// steps of the loop along the lanes.
+bool may_multiply_quotients(const Stage& stage,
+                            const StagePool& pool,
+                            const Target& target,
+                            int64_t together);
 
 }  // namespace lemma::loop

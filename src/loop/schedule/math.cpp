@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <unordered_set>
 
 #include "loop/schedule/lowering.h"
 #include "loop/stage/powers.h"
@@ -93,12 +94,10 @@ ExprId Math::log() {
     y = fma(square, number(-0.5), y);
     const ExprId value = fma(e, number(0.693359375), add(f, y));
     // Infinity and nan stay; 0 gives minus infinity, negative numbers have no logarithm.
-    const ExprId finite = b_.make(Op::Less, {x_, number(HUGE_VAL)});
-    const ExprId positive = b_.make(Op::Less, {number(0), x_});
+    const ExprId positive = b_.select(less(x_, HUGE_VAL), value, x_);
     const ExprId zero = b_.make(Op::Equal, {x_, number(0)});
-    const ExprId other =
-        b_.select(zero, number(-HUGE_VAL), b_.select(less(x_, 0), number(std::nan("")), x_));
-    return b_.select(b_.make(Op::And, {finite, positive}), value, other);
+    const ExprId other = b_.select(zero, number(-HUGE_VAL), number(std::nan("")));
+    return b_.select(b_.make(Op::Less, {number(0), x_}), positive, other);
 }
 
 // x + x^3 * p(x²) near zero, 1 - 2 / (exp(2 * |x|) + 1) beyond. From 9.1 on the result is 1.
@@ -209,6 +208,53 @@ ExprId expand_function(Builder& build, const std::string& name, const std::vecto
     if (name == "erf") return math.erf();
     if (name == "pow") return math.pow(args[1]);
     return {};
+}
+
+// The remainder of the first quotient is exact. A divisor whose reciprocal would be subnormal or
+// infinite is scaled, and x as well. Infinite quotients and zeros have no remainder to add.
+ExprId quotient_of_many(Builder& build, ExprId x, ExprId divisor) {
+    const auto number = [&](double value) { return build.real(value, Kind::F32); };
+    const auto less = [&](ExprId a, ExprId b) { return build.make(Op::Less, {a, b}); };
+    const auto mul = [&](ExprId a, ExprId b) { return build.make(Op::Mul, {a, b}); };
+    const ExprId size = build.make(Op::Abs, {divisor});
+    const ExprId large = less(number(0x1p126), size);
+    const ExprId scale = build.select(less(size, number(0x1p-126)),
+                                      number(0x1p64),
+                                      build.select(large, number(0x1p-64), number(1)));
+    const ExprId by = mul(divisor, scale);
+    const ExprId reciprocal = build.make(Op::Div, {number(1), by});
+    const ExprId scaled = mul(x, scale);
+    const ExprId near = mul(scaled, reciprocal);
+    const ExprId rest = build.make(Op::Fma, {near, build.make(Op::Neg, {by}), scaled});
+    ExprId better = build.make(Op::Fma, {rest, reciprocal, near});
+    better = build.make(Op::CopySign, {better, near});
+    return build.select(build.make(Op::Equal, {better, better}), better, near);
+}
+
+bool may_multiply_quotients(const Stage& stage,
+                            const StagePool& pool,
+                            const Target& target,
+                            int64_t together) {
+    constexpr int64_t kVectorsWithFma = 32;  // bytes
+    constexpr int64_t kLeastVectors = 8;     // the reciprocal takes as long as a few quotients
+    if (pool.strict || target.vector_bytes < kVectorsWithFma) return false;
+    if (together < kLeastVectors * target.lanes()) return false;
+    bool whole = false, divides = false;
+    std::unordered_set<ExprId, IdHash> seen;
+    std::vector<ExprId> work;
+    for_each_value(stage, [&](ExprId value) { work.push_back(value); });
+    while (!work.empty()) {
+        const ExprId id = work.back();
+        work.pop_back();
+        if (!id.valid() || !seen.insert(id).second) continue;
+        const Expr& e = pool[id];
+        const bool real = !e.args.empty() && e.args[0].valid() && pool[e.args[0]].type.real();
+        whole |= e.op == Op::Rint || e.op == Op::Round || e.op == Op::Floor || e.op == Op::Ceil ||
+                 e.op == Op::Trunc || e.op == Op::Mod || (real && !e.type.real());
+        divides |= e.op == Op::Div && e.type.kind == Kind::F32;
+        work.insert(work.end(), e.args.begin(), e.args.end());
+    }
+    return divides && !whole;
 }
 
 }  // namespace lemma::loop

@@ -26,6 +26,12 @@ struct NestShape {
     bool lane_reduces = false;
 };
 
+// Of the loop along the lanes; 0 without lanes.
+inline int64_t steps_in_lanes(const NestShape& shape) {
+    if (!shape.lane.valid()) return 0;
+    return (shape.lane_reduces ? shape.reductions : shape.outputs).back().extent;
+}
+
 inline bool accumulates(const Stage& stage) {
     return stage.combine != ir::FormulaOp::Assign && stage.combine != ir::FormulaOp::Update;
 }
@@ -229,6 +235,7 @@ private:
     bool inside_ = false;
     VarId shared_, thread_;  // the reduction that the items of a group share; missing: none
     bool copies_ = false;
+    bool fresh_ = false;  // the sum has its neutral value
 };
 
 // ---- device.cpp ---------------------------------------------------------------------------------

@@ -408,11 +408,11 @@ ExprId NestSteps::over_group(ExprId part, Block& out) {
     return build_.load(parts, Address{});
 }
 
-// One sum, or several if the loop is long enough.
+// One sum, or several if the loop has several vectors.
 size_t NestSteps::count_sums() const {
     if (!shape_.lane_reduces) return 1;
     const int64_t vectors = shape_.reductions.back().extent / target_.lanes();
-    return vectors >= 2 * kSums ? kSums : 1;
+    return vectors >= kSums ? kSums : vectors >= 2 ? 2 : 1;
 }
 
 // Adds neighbours first.
@@ -443,6 +443,7 @@ void NestSteps::in_lanes(const NestLoop& loop,
     const auto add_vector = [&](LocalId sum, ExprId mask, Block& block) {
         lower_.set_lanes(target_.lanes(), mask);
         guarded(guards, block, [&](Block& inner) { accumulate(sum, inner); });
+        fresh_ = false;
     };
     const auto add_vectors = [&](ExprId begin, ExprId end, int64_t by) {
         const VarId blocks = build_.var({});
@@ -457,13 +458,17 @@ void NestSteps::in_lanes(const NestLoop& loop,
         }
         out.push_back({std::move(body)});
     };
-    if (!build_.is_integer(in_turns, 0)) add_vectors(build_.integer(0), in_turns, count);
-    int64_t at = 0;  // of the sums
+    // Few vectors need no loop. The reduction around them may have one, unless it is the only one.
+    const int64_t vectors = loop.extent / target_.lanes();
+    const bool few = !loop.end.valid() && vectors < 2 * kSums;
+    const bool only = !loop.end.valid() && shape_.reductions.size() == 1;
+    if (!few && !build_.is_integer(in_turns, 0)) add_vectors(build_.integer(0), in_turns, count);
+    int64_t next = few ? 0 : vectors / count * count;
     if (!loop.end.valid()) {
-        const int64_t vectors = loop.extent / target_.lanes();
-        for (int64_t i = vectors / count * count; i < vectors; ++i, ++at) {
-            bind_lanes(loop.var, build_.integer(i * target_.lanes()), lower_, out);
-            add_vector(sums[static_cast<size_t>(at)], {}, out);
+        for (; next < vectors; ++next) {
+            bind_lanes(loop.var, build_.integer(next * target_.lanes()), lower_, out);
+            fresh_ = few && only && next < count;
+            add_vector(sums[static_cast<size_t>(next % count)], {}, out);
         }
     } else if (count > 1) {
         add_vectors(in_turns, whole, 1);
@@ -473,6 +478,8 @@ void NestSteps::in_lanes(const NestLoop& loop,
     when(build_.make(Op::Less, {build_.integer(0), rest}), build_, out, [&](Block& block) {
         bind_lanes(loop.var, in_whole, lower_, block);
         const ExprId mask = build_.make(Op::Less, {build_.ramp(target_.lanes()), rest});
+        const int64_t at = loop.end.valid() ? 0 : next % count;
+        fresh_ = few && only && next < count;
         add_vector(sums[static_cast<size_t>(at)], mask, block);
     });
     lower_.set_lanes(1, {});
@@ -549,13 +556,15 @@ void NestSteps::accumulate(LocalId sum, Block& out) {
 
 void NestSteps::add(LocalId sum, Block& out) {
     report_faults(out);
-    const ExprId before = build_.get(sum);
-    const Type type = build_.type(before);
+    const Type type = build_.type(build_.get(sum));
+    const ExprId before = fresh_ ? neutral(type) : build_.get(sum);
     const ExprId value = lower_.value(stage_.writes[0].value);
     const Expr& e = build_[value];
     ExprId after;
-    if (stage_.combine == ir::FormulaOp::Sum && e.op == Op::Mul && e.type == type && type.real() &&
-        !pool_.strict) {
+    if (fresh_) {
+        after = build_.spread(build_.cast(value, type.kind), type.lanes);
+    } else if (stage_.combine == ir::FormulaOp::Sum && e.op == Op::Mul && e.type == type &&
+               type.real() && !pool_.strict) {
         after = build_.make(Op::Fma, {e.args[0], e.args[1], before});
     } else {
         after = build_.make(combining_op(stage_.combine), {before, build_.cast(value, type.kind)});

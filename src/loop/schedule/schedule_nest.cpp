@@ -110,6 +110,7 @@ ScheduledKernel schedule_nest(const Stage& stage,
         return result;
     }
     choose_lanes(context, shape);
+    lower.multiplies_quotients = may_multiply_quotients(stage, pool, target, steps_in_lanes(shape));
     NestLoops loops(shape.outputs, shape.lane, target, result, lower);
     loops.copied = shape.reductions.empty();
     loops.parts = split_lanes(context, shape);

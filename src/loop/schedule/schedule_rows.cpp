@@ -141,6 +141,8 @@ void RowsSchedule::row(Block& out) {
         if (!lane_.valid()) choose_lanes(context(stage), shape);
         NestSteps steps(context(stage), shape, result_, lower_);
         steps.copies_taps();
+        lower_.multiplies_quotients =
+            may_multiply_quotients(stage, pool_, target_, steps_in_lanes(shape));
         const StageWrite& write = stage.writes[0];
         if (!shape.outputs.empty()) {  // else a number for the row
             NestLoops loops(shape.outputs, shape.lane, target_, result_, lower_);
