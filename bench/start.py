@@ -7,10 +7,14 @@ end of its first run. Every start is a new process, and the programs take turns.
 
 Lemma starts with an empty cache of compiled kernels (cold) and with the kernels of an earlier start
 (warm). Times are medians in milliseconds. A ratio is the median over the rounds of the time of ONNX
-Runtime divided by that of the warm start: above 1 Lemma is faster."""
+Runtime divided by that of the warm start: above 1 Lemma is faster.
+
+The first results of every start are compared element by element. They may differ by 1e-3 of the
+largest element. Those of a quantised model may differ by two steps of its output's scale; behind
+dynamic quantisation a step is the range of the output by 255."""
 import argparse
+import array
 import json
-import math
 import os
 import pathlib
 import statistics
@@ -18,22 +22,28 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "conformance"))
+from quantized import Graph  # tests/conformance
 from worker import interpreter  # bench/worker.py
 
+TOLERANCE = 1e-3
+STEPS = 2
 
-def start(command: list, cache: str | None = None) -> dict:
-    """What a worker says after its first run."""
+
+def start(command: list, request: str, cache: str | None = None) -> tuple[dict, dict]:
+    """What a worker says after its first run, and its answer to a request."""
     environment = dict(os.environ)
     if cache is not None:
         environment["LEMMA_CACHE"] = cache
-    done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+    done = subprocess.run(list(map(str, command)), input=request + "\n", stdout=subprocess.PIPE, text=True,
                           env=environment)
     if done.returncode != 0 or not done.stdout:
         sys.exit(f"`{' '.join(map(str, command))}` exits with {done.returncode}")
-    ready = json.loads(done.stdout)
-    if "error" in ready:
-        sys.exit(f"`{' '.join(map(str, command))}`: {ready['error']}")
-    return ready
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    for answer in answers:
+        if "error" in answer:
+            sys.exit(f"`{' '.join(map(str, command))}`: {answer['error']}")
+    return answers[0], answers[1]
 
 
 def first_result(ready: dict) -> float:
@@ -45,21 +55,34 @@ def name_of(path: str) -> str:
     return file.parent.name if file.stem == "model" else file.stem
 
 
+def allowed(model: str, expected: pathlib.Path) -> float:
+    """How far an element of the first output may be from that of ONNX Runtime."""
+    graph = Graph(pathlib.Path(model).read_bytes())
+    values = array.array("f", expected.read_bytes())
+    scale = graph.scale(graph.outputs[0])
+    if scale:
+        return STEPS * scale
+    if any(op == "DynamicQuantizeLinear" for op, _ in graph.makers.values()):
+        return STEPS * (max(values) - min(values)) / 255
+    return TOLERANCE * max(map(abs, values))
+
+
 def measure(model: str, arguments) -> dict:
     lemma = [arguments.lemma, model, arguments.threads]
     ort = [*interpreter(arguments.ort), arguments.ort, model, arguments.threads]
-    cold, warm, other, sums = [], [], [], []
-    for _ in range(arguments.rounds):
-        with tempfile.TemporaryDirectory() as cache:
-            begun = start(lemma, cache)
-            cold.append(first_result(begun))
-            warm.append(first_result(start(lemma, cache)))
-        peer = start(ort)
-        other.append(first_result(peer))
-        sums = [begun["checksum"], peer["checksum"]]
-    # Quantised models may differ by a step of their scale.
-    if not math.isclose(*sums, rel_tol=arguments.tolerance, abs_tol=arguments.tolerance):
-        sys.exit(f"{model}: the results differ: {sums[0]} and {sums[1]}")
+    cold, warm, other = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        expected = pathlib.Path(folder) / "expected"
+        for _ in range(arguments.rounds):
+            peer, _ = start(ort, f"save {expected}")
+            other.append(first_result(peer))
+            most = allowed(model, expected)
+            with tempfile.TemporaryDirectory() as cache:
+                for times in (cold, warm):
+                    ready, result = start(lemma, f"compare {expected}", cache)
+                    times.append(first_result(ready))
+                    if not result["difference"] <= most:
+                        sys.exit(f"{model}: the results differ by {result['difference']:.3g}, allowed are {most:.3g}")
     return {
         "model": name_of(model),
         "cold_ms": statistics.median(cold),
@@ -75,7 +98,6 @@ def main() -> None:
     parser.add_argument("--ort", required=True, help="the script ort_worker.js (NODE_PATH must have onnxruntime-node) or ort_worker.py")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--tolerance", type=float, default=1e-3, help="of a sum over the first output")
     parser.add_argument("--json", help="a file for the numbers")
     parser.add_argument("models", nargs="+")
     arguments = parser.parse_args()

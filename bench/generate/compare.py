@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the decoding of tokens with ONNX Runtime on one ONNX file. The programs take turns.
 
-    compare.py --generate PROGRAM [--threads 1,2] [--prompts 32,128,512] [--tokens N] [--rounds N]
-        MODEL.onnx
+    compare.py --generate PROGRAM [--ort SCRIPT] [--threads 1,2] [--prompts 32,128,512] [--tokens N]
+        [--rounds N] MODEL.onnx
 
-PROGRAM is examples/generate; NODE_PATH must have onnxruntime-node. A time is that of one token: the
-best and the median of all rounds. The script compares the tokens first."""
+PROGRAM is examples/generate. SCRIPT is ort_decoder.js (the default; NODE_PATH must have
+onnxruntime-node) or ort_decoder.py. A time is that of one token: the best and the median of all
+rounds. The script compares the tokens first."""
 import argparse
 import json
 import pathlib
@@ -15,6 +16,8 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from worker import interpreter  # bench/worker.py
 
 
 def lemma(arguments, threads, prompt):
@@ -24,7 +27,8 @@ def lemma(arguments, threads, prompt):
 
 
 def ort(arguments, threads, prompt):
-    command = ["node", HERE / "ort_decoder.js", arguments.model, threads, prompt, arguments.tokens]
+    script = arguments.ort
+    command = [*interpreter(script), script, arguments.model, threads, prompt, arguments.tokens]
     command = [str(word) for word in command]
     return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
@@ -33,6 +37,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("model")
     parser.add_argument("--generate", required=True)
+    parser.add_argument("--ort", default=str(HERE / "ort_decoder.js"))
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--prompts", default="32,128,512")
     parser.add_argument("--tokens", type=int, default=32)

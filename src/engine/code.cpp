@@ -33,7 +33,7 @@ Result<std::shared_ptr<SharedCode>> SharedCode::create(codegen::CompilerOptions 
 
 // Each has weights of its own; the most recently used stay. Others live as long as engines use
 // them.
-std::shared_ptr<const Code> SharedCode::use(const ThreadsKey& key) {
+std::shared_ptr<const Code> SharedCode::use(const CodeKey& key) {
     constexpr size_t kMostKept = 8;
     const std::lock_guard lock(finding_);
     const auto found = known_.find(key);
@@ -57,23 +57,9 @@ std::shared_ptr<const Code> SharedCode::use(const ThreadsKey& key) {
     return code;
 }
 
-// The code for the fewest threads that serves so many.
-std::shared_ptr<const Code> SharedCode::find(const CodeKey& key, int threads) {
-    if (auto any = use({key, 0})) return any;
-    const auto found = [&]() -> std::optional<ThreadsKey> {
-        const std::lock_guard lock(finding_);
-        for (auto at = known_.lower_bound({key, threads}); at != known_.end(); ++at) {
-            if (at->first.first != key) break;
-            if (!at->second.code.expired()) return at->first;
-        }
-        return std::nullopt;
-    }();
-    return found ? use(*found) : nullptr;
-}
-
 std::optional<std::pair<CodeKey, std::shared_ptr<const Code>>> SharedCode::find(
     const Wanted& wanted) {
-    const auto found = [&]() -> std::optional<ThreadsKey> {
+    const auto found = [&]() -> std::optional<CodeKey> {
         const std::lock_guard lock(finding_);
         for (const auto& [key, item] : known_) {
             const auto code = item.code.lock();
@@ -84,7 +70,7 @@ std::optional<std::pair<CodeKey, std::shared_ptr<const Code>>> SharedCode::find(
     if (!found) return std::nullopt;
     auto code = use(*found);
     if (!code) return std::nullopt;
-    return std::pair(found->first, std::move(code));
+    return std::pair(*found, std::move(code));
 }
 
 Result<std::unique_lock<std::recursive_mutex>> SharedCode::wait(const RunControl* control) {
@@ -102,18 +88,17 @@ Result<std::unique_lock<std::recursive_mutex>> SharedCode::wait(const RunControl
 }
 
 Result<std::shared_ptr<const Code>> SharedCode::get(const CodeKey& key,
-                                                    int threads,
                                                     const Maker& make,
                                                     const RunControl* control) {
-    if (auto code = find(key, threads)) return code;
+    if (auto code = use(key)) return code;
     LEMMA_TRY(const auto lock, wait(control));
-    if (auto code = find(key, threads)) return code;  // another engine has made it meanwhile
+    if (auto code = use(key)) return code;  // another engine has made it meanwhile
     LEMMA_TRY(const std::shared_ptr<const Code> made, make());
     {
         const std::lock_guard known(finding_);
-        known_[{key, made->threads}].code = made;
+        known_[key].code = made;
     }
-    return use({key, made->threads});
+    return use(key);
 }
 
 }  // namespace lemma::engine

@@ -24,7 +24,6 @@ namespace lemma::engine {
 // Nobody changes it once it is made.
 struct Code {
     loop::Plan plan;
-    int threads = 0;                               // that the plan is for; 0: any number
     std::vector<runtime::KernelFunction> kernels;  // by step of the plan; null: another kind
     // By step of a plan for a device; empty: there is none.
     struct OnDevice {
@@ -52,7 +51,6 @@ struct Code {
     std::vector<Packer> packers;  // only while the code is made
 
     int64_t bytes() const;  // of the constants
-    bool serves(int wanted) const { return threads == 0 || threads >= wanted; }
 };
 
 // The extents that follow from the inputs, by symbol.
@@ -64,11 +62,9 @@ public:
     static Result<std::shared_ptr<SharedCode>> create(
         codegen::CompilerOptions options, std::shared_ptr<runtime::Device> device = nullptr);
 
-    // Finds the code, or makes it while other engines wait for it. Code for more threads serves
-    // fewer threads, too: it has enough items, and weights are not in memory twice.
+    // Finds the code, or makes it while other engines wait for it.
     using Maker = std::function<Result<std::shared_ptr<Code>>()>;
     Result<std::shared_ptr<const Code>> get(const CodeKey& key,
-                                            int threads,
                                             const Maker& make,
                                             const RunControl* control);
     // Some code with the property, if there is any.
@@ -100,9 +96,7 @@ private:
     const codegen::Compiler& main_compiler() const {
         return device_compiler_ ? *device_compiler_ : *compiler_;
     }
-    using ThreadsKey = std::pair<CodeKey, int>;  // and the threads of the code
-    std::shared_ptr<const Code> find(const CodeKey& key, int threads);
-    std::shared_ptr<const Code> use(const ThreadsKey& key);
+    std::shared_ptr<const Code> use(const CodeKey& key);
 
     std::recursive_mutex making_;
     std::mutex finding_;
@@ -111,7 +105,7 @@ private:
         std::shared_ptr<const Code> kept;  // if it was used recently
         uint64_t used = 0;
     };
-    std::map<ThreadsKey, Known> known_;
+    std::map<CodeKey, Known> known_;
     uint64_t uses_ = 0;
     std::unique_ptr<codegen::Compiler> compiler_;
     std::unique_ptr<codegen::Compiler> device_compiler_;

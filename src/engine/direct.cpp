@@ -252,8 +252,7 @@ Result<Engine::Loaded*> Engine::find_direct(std::span<const Bytes> inputs) {
     if (has_own_weights()) return nullptr;
     const ir::Graph& graph = state_.program().graphs[state_.program().main];
     auto shared = shared_->find([&](const Code& code) {
-        return code.direct && code.serves(options_.threads) &&
-               takes(places_of(code.plan, graph.inputs), inputs);
+        return code.direct && takes(places_of(code.plan, graph.inputs), inputs);
     });
     if (!shared) return nullptr;
     return add(std::move(shared->first), std::move(shared->second));

@@ -93,9 +93,7 @@ Result<Engine::Loaded*> Engine::load() {
         LEMMA_TRY(const auto lock, shared_->wait(state_.control()));
         LEMMA_TRY(code, make_code());
     } else {
-        LEMMA_TRY(
-            code,
-            shared_->get(key, options_.threads, [this] { return make_code(); }, state_.control()));
+        LEMMA_TRY(code, shared_->get(key, [this] { return make_code(); }, state_.control()));
     }
     return add(std::move(key), std::move(code));
 }

@@ -2,6 +2,7 @@
 // engine/impl.h — shared parts of the engine; see engine.h.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ struct Engine::Loaded {
            const std::shared_ptr<runtime::Device>& device)
         : code(std::move(of)),
           plan(code->plan),
+          threads(options.threads),
           executable(options.threads,
                      options.guarded,
                      options.processors > 0 ? options.processors : usable_processors()) {
@@ -26,12 +28,14 @@ struct Engine::Loaded {
 
     std::shared_ptr<const Code> code;
     const loop::Plan& plan;
+    const int threads;
     runtime::Executable executable;
-    uint64_t used = 0;               // time of last use, as a count of runs
-    uint64_t version = 0;            // of the variables in its memory
-    std::vector<size_t> pieces;      // by storage
-    runtime::Steps steps;            // of each run
-    std::vector<size_t> plan_steps;  // of each run, in the order of the text
+    uint64_t used = 0;                                // time of last use, as a count of runs
+    uint64_t version = 0;                             // of the variables in its memory
+    std::vector<size_t> pieces;                       // by storage
+    runtime::Steps steps;                             // of each run
+    std::deque<std::vector<int64_t>> window_numbers;  // of sums over windows
+    std::vector<size_t> plan_steps;                   // of each run, in the order of the text
     // Of all inputs and outputs in the order of the graph, if runs go from bytes to bytes.
     std::vector<DirectTensor> input_places, output_places;
     std::vector<std::vector<std::byte>> passed;  // by output: a copy of an input

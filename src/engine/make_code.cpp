@@ -91,7 +91,7 @@ loop::PlanOptions Engine::plan_options() const {
         if (carrying_ && value.grows()) carried.push_back(value.pair());
     }
     loop::Target target = shared_->target();
-    target.threads = loop::planned_threads(options_.threads);
+    target.threads = loop::kAnyThreads;
     return {.target = target,
             .fuse = options_.fuse,
             .numerics = options_.compiler.numerics,
@@ -120,8 +120,7 @@ Result<void> Engine::make_plan(Code& code) {
     std::string source;
     if (keeps) {
         source = loop::plan_source(state_.program(), fixed_extents(), options);
-        const bool found = find_plan(code, source) ||
-                           find_plan(code, loop::plan_source_for(source, options.target.threads));
+        const bool found = find_plan(code, source);
         shared_->times().plan += watch.lap();
         if (found) return {};
     }
@@ -170,7 +169,6 @@ Result<void> Engine::make_plan(Code& code) {
     if (keeps) {
         ArchiveWriter writer;
         writer(loop::encode_plan(code.plan), code.packers);
-        if (code.plan.by_threads()) source = loop::plan_source_for(source, options.target.threads);
         compiler.store_plan(source, writer.bytes, objects);
     }
     shared_->times().code += watch.lap();
@@ -231,9 +229,6 @@ Result<void> Engine::compile_for_device(Code& code, int threads) {
 Result<std::shared_ptr<Code>> Engine::make_code() {
     auto code = std::make_shared<Code>();
     LEMMA_TRY(make_plan(*code));
-    if (code->plan.by_threads()) {
-        code->threads = static_cast<int>(loop::planned_threads(options_.threads));
-    }
     LEMMA_TRY(go_on(state_.control()));
     Stopwatch watch;
     code->direct = !shared_->device() && is_direct(code->plan);

@@ -48,6 +48,12 @@ runtime::KernelCall Engine::make_call(Loaded& loaded, size_t number) {
     runtime::KernelCall call;
     call.kernel = loaded.code->kernels[number];
     call.items = kernel.function.items;
+    const std::vector<int64_t>* numbers = &kernel.numbers;
+    if (kernel.windows) {
+        const loop::WindowCut cut = loop::cut_items(*kernel.windows, loaded.threads);
+        call.items = cut.items;
+        numbers = &loaded.window_numbers.emplace_back(cut.numbers());
+    }
     call.seconds = seconds_of(loaded.plan, loaded.plan.steps[number]) /
                    static_cast<double>(std::max<int64_t>(call.items, 1));
     for (size_t i = 0; i < kernel.arguments.size(); ++i) {
@@ -67,9 +73,9 @@ runtime::KernelCall Engine::make_call(Loaded& loaded, size_t number) {
                 {id.valid() ? storage_bytes(loaded.plan, id) : 0, there.written[i]});
         }
     }
-    if (!kernel.numbers.empty()) {
+    if (!numbers->empty()) {
         const size_t piece = loaded.executable.add_moving();
-        loaded.executable.lend_memory(piece, kernel.numbers.data());
+        loaded.executable.lend_memory(piece, numbers->data());
         call.buffers.push_back(piece);
     }
     return call;

@@ -58,12 +58,15 @@ struct StoragePack {
     int64_t count = 0;
 };
 
+constexpr int64_t kAnyThreads = 0;
 // The processor that kernels are made for.
 struct Target {
     int64_t vector_bytes = 64;
     int64_t registers = 32;
     int64_t l2_bytes = int64_t{2} << 20;
-    int64_t threads = 1;      // decides about the size of items, never about results
+    // Decides about the size of items, never about results. kAnyThreads: calls decide
+    // (window_items.h).
+    int64_t threads = 1;
     bool byte_dots = false;   // kernels may have Op::DotBytes
     bool byte_tiles = false;  // and tile registers, for products of bytes
     bool bf16_tiles = false;  // and of bf16

@@ -170,9 +170,6 @@ struct Plan {
         while (storages[id].base.valid()) id = storages[id].base;
         return id;
     }
-    // Whether it depends on Target::threads: the sizes of items of sums over windows do, and only
-    // they have scratch storages.
-    bool by_threads() const { return std::ranges::any_of(storages, &Storage::scratch); }
 };
 
 struct PlanOptions {

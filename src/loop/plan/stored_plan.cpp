@@ -180,7 +180,6 @@ void fields(Archive& archive, const Program& program) {
 
 namespace lemma::loop {
 
-// Few plans depend on the threads; plan_source_for adds them.
 template <class Archive>
 void fields(Archive& archive, const Target& target) {
     const auto& [vector_bytes,
@@ -191,7 +190,7 @@ void fields(Archive& archive, const Target& target) {
                  byte_tiles,
                  bf16_tiles,
                  device] = target;
-    archive(vector_bytes, registers, l2_bytes, byte_dots, byte_tiles, bf16_tiles, device);
+    archive(vector_bytes, registers, l2_bytes, threads, byte_dots, byte_tiles, bf16_tiles, device);
 }
 
 template <class Archive>
@@ -281,6 +280,24 @@ void fields(Archive& archive, like<RunItems, Archive>& items) {
 }
 
 template <class Archive>
+void fields(Archive& archive, like<WindowItems, Archive>& items) {
+    auto& [outputs,
+           positions,
+           axes,
+           channels,
+           tiles,
+           vectors,
+           batches,
+           vector_bytes,
+           l2_bytes,
+           block,
+           points,
+           room] = items;
+    archive(outputs, positions, axes, channels, tiles, vectors, batches);
+    archive(vector_bytes, l2_bytes, block, points, room);
+}
+
+template <class Archive>
 void fields(Archive& archive, like<ShapeArgument, Archive>& argument) {
     auto& [symbol, count, var, most, room_of] = argument;
     archive(symbol, count, var, most, room_of);
@@ -289,8 +306,8 @@ void fields(Archive& archive, like<ShapeArgument, Archive>& argument) {
 // The code takes the place of the function.
 template <class Archive>
 void fields(Archive& archive, like<ScheduledKernel, Archive>& kernel) {
-    auto& [function, arguments, schedule, run_items, offsets, numbers, narrower] = kernel;
-    archive(function.items, arguments, schedule, run_items, offsets, numbers);
+    auto& [function, arguments, schedule, run_items, windows, offsets, numbers, narrower] = kernel;
+    archive(function.items, arguments, schedule, run_items, windows, offsets, numbers);
 }
 
 template <class Archive>
@@ -398,12 +415,6 @@ std::string plan_source(const ir::Program& program,
     ArchiveWriter writer;
     writer(program, extents, options);
     return std::move(writer.bytes);
-}
-
-std::string plan_source_for(std::string source, int64_t threads) {
-    ArchiveWriter writer;
-    writer(threads);
-    return std::move(source.append(writer.bytes));
 }
 
 std::string encode_plan(const Plan& plan) {

@@ -18,6 +18,9 @@ double stream_cost(int64_t bytes, int64_t of_all) {
     return static_cast<double>(bytes) / (of_all > kMany ? 3.0 : 5.0);
 }
 constexpr int64_t kLine = 16;  // elements of a cache line
+constexpr int64_t kLeastThreads = 2;
+
+int64_t lanes_of(const WindowItems& w) { return w.vector_bytes / 4; }
 
 bool contains(const std::vector<VarId>& vars, VarId var) {
     return std::ranges::find(vars, var) != vars.end();
@@ -67,60 +70,90 @@ double step_cost(int64_t vectors, int64_t points) {
 }
 
 // Transforms of one tile and one vector of channels, by measurement.
-double input_cost(const WindowSizes& sizes, size_t axes) {
-    const auto positions = static_cast<double>(sizes.positions);
-    return positions * (1.5 + (sizes.outputs == 2 ? 0.6 : 1.2) * static_cast<double>(axes));
+double input_cost(const WindowItems& w) {
+    const auto positions = static_cast<double>(w.positions);
+    return positions * (1.5 + (w.outputs == 2 ? 0.6 : 1.2) * static_cast<double>(w.axes));
 }
-double back_cost(const WindowSizes& sizes, size_t axes) {
-    const auto positions = static_cast<double>(sizes.positions);
-    return positions * (1.0 + 0.5 * static_cast<double>(axes)) + 10;
+double back_cost(const WindowItems& w) {
+    const auto positions = static_cast<double>(w.positions);
+    return positions * (1.0 + 0.5 * static_cast<double>(w.axes)) + 10;
 }
 
-struct Blocks {
-    int64_t vectors, points, tiles, groups;
-};
-double cost_of(const WindowSizes& sizes, const Target& target, size_t axes, const Blocks& b) {
-    const int64_t blocks = ceil_of(sizes.vectors, b.vectors);
-    const int64_t in_group = ceil_of(blocks, b.groups);
-    const int64_t tile_blocks = ceil_of(sizes.tiles, b.tiles);
-    const int64_t items = sizes.batches * tile_blocks * ceil_of(blocks, in_group);
-    const int64_t tiles = std::min(b.tiles, sizes.tiles);
-    const int64_t rest = tiles % b.points;
-    double steps = static_cast<double>(tiles / b.points) * step_cost(b.vectors, b.points);
-    if (rest) steps += step_cost(b.vectors, rest);
+WindowCut cut_of(const WindowItems& w, int64_t tiles, int64_t groups) {
+    WindowCut cut;
+    const int64_t blocks = ceil_of(w.vectors, w.block);
+    cut.tiles = std::min(tiles, w.tiles);
+    cut.tile_blocks = ceil_of(w.tiles, cut.tiles);
+    // The same number of blocks in each group, as far as possible.
+    cut.in_group = ceil_of(blocks, groups);
+    cut.groups = ceil_of(blocks, cut.in_group);
+    cut.items = w.batches * cut.tile_blocks * cut.groups;
+    return cut;
+}
+
+// The cycles of an item.
+double item_cost(const WindowItems& w, const WindowCut& cut) {
     const auto number = [](int64_t n) { return static_cast<double>(n); };
-    double products = steps * number(sizes.positions * sizes.channels * in_group);
-    const int64_t panel = sizes.channels * b.vectors * target.vector_bytes;
-    const int64_t weights = sizes.positions * panel * in_group;
-    const int64_t all_weights = sizes.batches * sizes.positions * panel * blocks;
-    if (all_weights > target.l2_bytes / 2) {
+    const int64_t rest = cut.tiles % w.points;
+    double steps = number(cut.tiles / w.points) * step_cost(w.block, w.points);
+    if (rest) steps += step_cost(w.block, rest);
+    double products = steps * number(w.positions * w.channels * cut.in_group);
+    const int64_t panel = w.channels * w.block * w.vector_bytes;
+    const int64_t weights = w.positions * panel * cut.in_group;
+    const int64_t all_weights = w.batches * w.positions * panel * ceil_of(w.vectors, w.block);
+    if (all_weights > w.l2_bytes / 2) {
         // Weights of a group that stay in the cache are read once for all blocks of tiles.
-        const bool stays = weights <= target.l2_bytes / 4;
-        const double stream = stream_cost(weights, all_weights) / number(stays ? tile_blocks : 1);
-        products = at_once(products, stream);
+        const bool stays = weights <= w.l2_bytes / 4;
+        const double all = stream_cost(weights, all_weights);
+        products = at_once(products, all / number(stays ? cut.tile_blocks : 1));
     }
-    const WindowScratch scratch = window_scratch(sizes, target, tiles, b.vectors);
-    if (scratch.elements * 4 + 2 * panel > target.l2_bytes * 7 / 8) {
-        products += stream_cost(scratch.totals * 4 * in_group, 0);
+    const WindowScratch scratch = window_scratch(w, cut.tiles);
+    if (scratch.elements * 4 + 2 * panel > w.l2_bytes * 7 / 8) {
+        products += stream_cost(scratch.totals * 4 * cut.in_group, 0);
     }
-    const int64_t channel_vectors = ceil_of(sizes.channels, target.lanes());
-    const double transforms =
-        number(tiles * channel_vectors) * input_cost(sizes, axes) +
-        number(tiles * std::min(sizes.vectors, in_group * b.vectors)) * back_cost(sizes, axes);
-    const double item = products + transforms + 500;
+    const int64_t channel_vectors = ceil_of(w.channels, lanes_of(w));
+    const int64_t vectors = std::min(w.vectors, cut.in_group * w.block);
+    const double transforms = number(cut.tiles * channel_vectors) * input_cost(w) +
+                              number(cut.tiles * vectors) * back_cost(w);
+    return products + transforms + 500;
+}
+
+// The cycles of all items, times the threads.
+double cost_of(const WindowItems& w, const WindowCut& cut, int64_t threads) {
+    const double item = item_cost(w, cut);
+    const auto number = [](int64_t n) { return static_cast<double>(n); };
     // The last block of tiles is smaller.
-    const double alone = item * number(items) * number(sizes.tiles) / number(tile_blocks * tiles);
-    if (target.threads == 1) return alone;
-    const auto shared_by = [&](int64_t threads) {
-        return item * number(ceil_of(items, threads) * threads);
-    };
+    const double alone =
+        item * number(cut.items) * number(w.tiles) / number(cut.tile_blocks * cut.tiles);
+    if (threads == 1) return alone;
+    const auto shared_by = [&](int64_t n) { return item * number(ceil_of(cut.items, n) * n); };
     // One thread uses the plan for two.
-    if (target.threads == 2) return (alone + shared_by(2)) / 2;
+    if (threads == 2) return (alone + shared_by(2)) / 2;
     // With one item for each of many threads, all would wait for the slowest, and twice as long if
     // the pool leaves one out.
     constexpr int64_t kMany = 4;
-    if (target.threads < kMany) return shared_by(target.threads);
-    return 0.85 * shared_by(target.threads) + 0.15 * shared_by(target.threads - 1);
+    if (threads < kMany) return shared_by(threads);
+    return 0.85 * shared_by(threads) + 0.15 * shared_by(threads - 1);
+}
+
+// The cheapest division with blocks of at most `room` tiles.
+struct Priced {
+    WindowCut cut;
+    double cost = HUGE_VAL;
+};
+Priced cheapest(const WindowItems& w, int64_t threads) {
+    Priced best;
+    const int64_t blocks = ceil_of(w.vectors, w.block);
+    const int64_t most_tiles = ceil_of(std::min(w.tiles, w.room), w.points) * w.points;
+    for (int64_t tiles = w.points; tiles <= most_tiles; tiles += w.points) {
+        if (std::min(tiles, w.tiles) > w.room) break;
+        for (int64_t groups = 1; groups <= blocks; groups *= 2) {
+            const WindowCut cut = cut_of(w, tiles, groups);
+            const double cost = cost_of(w, cut, threads);
+            if (cost < best.cost * 0.999) best = {cut, cost};
+        }
+    }
+    return best;
 }
 
 }  // namespace
@@ -178,59 +211,63 @@ WindowSizes window_sizes(const StagePool& pool, const Target& target, const Cont
     return sizes;
 }
 
-WindowScratch window_scratch(const WindowSizes& sizes,
-                             const Target& target,
-                             int64_t tiles,
-                             int64_t vectors) {
-    const int64_t lanes = target.lanes();
+WindowItems window_items(const StagePool& pool, const Target& target, const Contraction& c) {
+    const WindowSizes sizes = window_sizes(pool, target, c);
+    return {.outputs = sizes.outputs,
+            .positions = sizes.positions,
+            .axes = std::ssize(c.window->axes),
+            .channels = sizes.channels,
+            .tiles = sizes.tiles,
+            .vectors = sizes.vectors,
+            .batches = sizes.batches,
+            .vector_bytes = target.vector_bytes,
+            .l2_bytes = target.l2_bytes,
+            .block = c.vectors,
+            .points = c.columns,
+            .room = c.window->tiles};
+}
+
+WindowScratch window_scratch(const WindowItems& w, int64_t tiles) {
+    const int64_t lanes = lanes_of(w);
     WindowScratch result;
-    result.tile_step = ceil_of(sizes.channels, lanes) * lanes;
+    result.tile_step = ceil_of(w.channels, lanes) * lanes;
     result.position_step = tiles * result.tile_step + kLine;
-    result.totals = sizes.positions * result.position_step;
-    result.total_tile_step = vectors * lanes;
+    result.totals = w.positions * result.position_step;
+    result.total_tile_step = w.block * lanes;
     result.total_position_step = tiles * result.total_tile_step + kLine;
-    result.elements = result.totals + sizes.positions * result.total_position_step;
+    result.elements = result.totals + w.positions * result.total_position_step;
     return result;
 }
 
+WindowCut cut_items(const WindowItems& w, int64_t threads) {
+    return cheapest(w, std::max<int64_t>(threads, kLeastThreads)).cut;
+}
+
 int64_t scratch_elements(const StagePool& pool, const Target& target, const Contraction& c) {
-    const WindowSizes sizes = window_sizes(pool, target, c);
-    return window_scratch(sizes, target, c.window->tiles, c.vectors).elements;
+    return window_scratch(window_items(pool, target, c), c.window->tiles).elements;
 }
 
 double choose_window(const StagePool& pool, const Target& target, Contraction& c) {
     constexpr int64_t kMostTilesOfItem = 240;
-    const WindowSizes sizes = window_sizes(pool, target, c);
-    const size_t axes = c.window->axes.size();
+    WindowItems w = window_items(pool, target, c);
+    w.room = kMostTilesOfItem;
     double best = HUGE_VAL;
-    const auto consider = [&](const Blocks& b) {
-        const double cost = cost_of(sizes, target, axes, b);
-        if (cost >= best * 0.999) return;
-        best = cost;
-        c.vectors = b.vectors;
-        c.rows = 1;
-        c.columns = b.points;
-        c.window->tiles = b.tiles;
-        c.window->groups = b.groups;
-    };
-    const int64_t most_vectors = std::min(sizes.vectors, target.registers / 8);
-    for (int64_t vectors = 1; vectors <= most_vectors; ++vectors) {
-        const int64_t blocks = ceil_of(sizes.vectors, vectors);
-        const int64_t most = (target.registers - 1 - vectors) / vectors;
-        for (int64_t points = std::max<int64_t>(1, most - 3); points <= most; ++points) {
-            const int64_t most_tiles =
-                std::min(ceil_of(sizes.tiles, points) * points, kMostTilesOfItem);
-            for (int64_t tiles = points; tiles <= most_tiles; tiles += points) {
-                const int64_t used = std::min(tiles, sizes.tiles);
-                for (int64_t groups = 1; groups <= blocks; groups *= 2) {
-                    consider({vectors, points, used, groups});
-                }
-            }
+    const int64_t threads = target.threads == kAnyThreads ? kLeastThreads : target.threads;
+    const int64_t most_vectors = std::min(w.vectors, target.registers / 8);
+    for (w.block = 1; w.block <= most_vectors; ++w.block) {
+        const int64_t most = (target.registers - 1 - w.block) / w.block;
+        for (w.points = std::max<int64_t>(1, most - 3); w.points <= most; ++w.points) {
+            const Priced found = cheapest(w, threads);
+            if (found.cost >= best * 0.999) continue;
+            best = found.cost;
+            c.vectors = w.block;
+            c.rows = 1;
+            c.columns = w.points;
+            c.blocks = ceil_of(w.vectors, w.block);
+            c.window->tiles = found.cut.tiles;
+            c.window->groups = found.cut.groups;
         }
     }
-    c.blocks = ceil_of(sizes.vectors, c.vectors);
-    // The same number of blocks in each group, as far as possible.
-    c.window->groups = ceil_of(c.blocks, ceil_of(c.blocks, c.window->groups));
     return best;
 }
 

@@ -11,6 +11,7 @@
 
 #include "loop/ir/layout.h"
 #include "loop/schedule/run_items.h"
+#include "loop/schedule/window_items.h"
 #include "loop/stage/stage.h"
 
 namespace lemma::loop {
@@ -22,6 +23,9 @@ struct ScheduledKernel {
     std::vector<StorageId> arguments;
     std::string schedule;  // in a few words, for profiles
     RunItems run_items;    // of a kernel with run-time extents
+    // Of a sum over windows for any number of threads: calls pass the numbers of cut_items in one
+    // more buffer, of i64, and the kernel has as many items as that says.
+    std::optional<WindowItems> windows;
     // Kernels that share code (share.h): the bytes to add to the address of each buffer, and the
     // numbers in one more buffer, of i64. Empty: none.
     std::vector<int64_t> offsets;

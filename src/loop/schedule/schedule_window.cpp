@@ -34,7 +34,8 @@ public:
           pool_(pool),
           target_(target),
           sizes_(window_sizes(pool, target, contraction)),
-          room_(window_scratch(sizes_, target, window_.tiles, contraction.vectors)),
+          items_(window_items(pool, target, contraction)),
+          room_(window_scratch(items_, window_.tiles)),
           by_(filtering(window_.outputs)),
           lower_(pool, places, result_),
           build_(lower_.build) {}
@@ -42,6 +43,8 @@ public:
     ScheduledKernel make();
 
 private:
+    void size_items(Block& out);
+    void take_numbers();
     void decode_item(Block& out);
     void decode_tile(Block& out, VarId tile);
     ExprId tiles_here();
@@ -52,6 +55,7 @@ private:
     void channels(Block& out, VarId tile, VarId vector, ExprId mask);
     void multiply(Block& out);
     void products(Block& out, VarId position);
+    Address whole_tiles(Block& out);
     void section(Block& out,
                  VarId position,
                  const Address& first_tile,
@@ -68,9 +72,12 @@ private:
     void results(Block& out, VarId tile, VarId vector);
     Address weights(VarId position, const Address& channel, int64_t vector) const;
     Address scaled(const Address& from, int64_t factor) const;
-    ExprId number_of(VarId var, int64_t times = 1) {
-        return build_.make(Op::Mul, {build_.index(var), build_.integer(times)});
+    ExprId times(VarId var, ExprId factor) {
+        return build_.make(Op::Mul, {build_.index(var), factor});
     }
+    // The first tile of the block.
+    ExprId first_tile() { return times(tile_block_, tiles_); }
+    bool any_threads() const { return target_.threads == kAnyThreads; }
     ExprId less(ExprId a, ExprId b) { return build_.make(Op::Less, {a, b}); }
 
     const Stage& stage_;
@@ -79,6 +86,7 @@ private:
     StagePool& pool_;
     const Target& target_;
     const WindowSizes sizes_;
+    const WindowItems items_;
     const WindowScratch room_;
     const Filtering& by_;
     ScheduledKernel result_;
@@ -87,6 +95,8 @@ private:
     BufferId packed_, scratch_;
     std::vector<std::pair<VarId, int64_t>> weight_steps_;            // of batches
     int64_t block_step_ = 0, position_step_ = 0, channel_step_ = 0;  // of the packed weights
+    ExprId tiles_, tile_blocks_, in_group_, groups_;  // of WindowCut: constants, or numbers
+    std::vector<ExprId> numbers_;                     // their loads
     VarId tile_block_, group_, block_;
     std::vector<VarId> tile_at_;  // position of the tile along each axis of the window
 };
@@ -98,21 +108,21 @@ ScheduledKernel WindowKernel::make() {
     for (const StageLoop& loop : stage_.loops) lower_.bind(loop.var, Address{});
     packed_ = lower_.buffer(c_.packed, false);
     scratch_ = lower_.buffer(window_.scratch, true);
+    size_items(function.body);
     decode_item(function.body);
     to_scratch(function.body);
     build_.stored();
-    const int64_t in_group = ceil_of(c_.blocks, window_.groups);
     block_ = build_.var({});
-    const ExprId first = number_of(group_, in_group);
-    const ExprId last = build_.make(
-        Op::Min,
-        {build_.make(Op::Add, {first, build_.integer(in_group)}), build_.integer(c_.blocks)});
+    const ExprId first = times(group_, in_group_);
+    const ExprId last =
+        build_.make(Op::Min, {build_.make(Op::Add, {first, in_group_}), build_.integer(c_.blocks)});
     For blocks{block_, first, last, 1, {}};
     multiply(blocks.body);
     build_.stored();
     from_scratch(blocks.body);
     build_.stored();
     function.body.push_back({std::move(blocks)});
+    if (any_threads()) take_numbers();
     result_.schedule = fmt::format("F({}, 3) of {} tiles, {}x{}x{}",
                                    window_.outputs,
                                    window_.tiles,
@@ -122,32 +132,59 @@ ScheduledKernel WindowKernel::make() {
     return std::move(result_);
 }
 
+// For any number of threads, calls pass the sizes.
+void WindowKernel::size_items(Block& out) {
+    WindowCut cut;
+    cut.tiles = window_.tiles;
+    cut.tile_blocks = ceil_of(sizes_.tiles, window_.tiles);
+    cut.in_group = ceil_of(c_.blocks, window_.groups);
+    cut.groups = window_.groups;
+    ExprId* const sizes[] = {&tiles_, &tile_blocks_, &in_group_, &groups_};
+    Function& function = result_.function;
+    function.items = sizes_.batches * cut.groups * cut.tile_blocks;
+    const std::vector<int64_t> numbers = cut.numbers();
+    for (size_t i = 0; i < numbers.size(); ++i) {
+        *sizes[i] = build_.integer(numbers[i]);
+        if (!any_threads()) continue;
+        Expr load{.op = Op::Load, .type = {}};
+        load.address.offset = static_cast<int64_t>(i);
+        function.exprs.push_back(std::move(load));
+        *sizes[i] = make_id<ExprId>(function.exprs.size() - 1);
+        numbers_.push_back(*sizes[i]);
+        out.push_back({Let{*sizes[i]}});
+    }
+}
+
+// Their buffer is the last one.
+void WindowKernel::take_numbers() {
+    Function& function = result_.function;
+    const BufferId buffer = build_.buffer("numbers", tensor::DType::I64, false);
+    for (const ExprId load : numbers_) function.exprs[load.value].buffer = buffer;
+    result_.windows = items_;
+}
+
 // Items are batches, groups of blocks of lanes, and blocks of tiles.
 void WindowKernel::decode_item(Block& out) {
     struct Part {
         VarId var;
-        int64_t extent;
+        ExprId extent;
     };
     std::vector<Part> parts;  // outermost first
     for (const VarId var : c_.batch) {
-        parts.push_back({build_.var({}), pool_.extent(var)});
+        parts.push_back({build_.var({}), build_.integer(pool_.extent(var))});
         lower_.bind(var, parts.back().var);
     }
     tile_block_ = build_.var({});
     group_ = build_.var({});
-    parts.push_back({group_, window_.groups});
-    parts.push_back({tile_block_, sizes_.tile_blocks(window_)});
-    Function& function = result_.function;
-    function.items = 1;
-    for (const Part& part : parts) function.items *= part.extent;
-    ExprId rest = build_.index(function.item);
+    parts.push_back({group_, groups_});
+    parts.push_back({tile_block_, tile_blocks_});
+    ExprId rest = build_.index(result_.function.item);
     for (size_t i = parts.size(); i-- > 0;) {
-        const ExprId extent = build_.integer(parts[i].extent);
-        const ExprId value = parts[i].extent == 1 ? build_.integer(0)
-                             : i == 0             ? rest
-                                                  : build_.make(Op::Mod, {rest, extent});
+        const ExprId value = build_.is_integer(parts[i].extent, 1) ? build_.integer(0)
+                             : i == 0                              ? rest
+                                      : build_.make(Op::Mod, {rest, parts[i].extent});
         out.push_back({Bind{parts[i].var, value}});
-        rest = build_.make(Op::Div, {rest, extent});
+        rest = build_.make(Op::Div, {rest, parts[i].extent});
     }
     int64_t stride = c_.vectors * target_.lanes();
     channel_step_ = stride;
@@ -172,10 +209,9 @@ Address WindowKernel::scaled(const Address& from, int64_t factor) const {
 
 // The tiles of this block.
 ExprId WindowKernel::tiles_here() {
-    if (sizes_.tiles % window_.tiles == 0) return build_.integer(window_.tiles);
-    const ExprId left =
-        build_.make(Op::Sub, {build_.integer(sizes_.tiles), number_of(tile_block_, window_.tiles)});
-    return build_.make(Op::Min, {build_.integer(window_.tiles), left});
+    if (!any_threads() && sizes_.tiles % window_.tiles == 0) return tiles_;
+    const ExprId left = build_.make(Op::Sub, {build_.integer(sizes_.tiles), first_tile()});
+    return build_.make(Op::Min, {tiles_, left});
 }
 
 template <class Body>
@@ -189,7 +225,7 @@ void WindowKernel::each_tile(Block& out, Body&& body) {
 
 // Binds the points of the tile: those outside the window, and its place along each axis.
 void WindowKernel::decode_tile(Block& out, VarId tile) {
-    ExprId rest = build_.make(Op::Add, {number_of(tile_block_, window_.tiles), build_.index(tile)});
+    ExprId rest = build_.make(Op::Add, {first_tile(), build_.index(tile)});
     const auto take = [&](int64_t extent, bool last) {
         const VarId var = build_.var({});
         const ExprId count = build_.integer(extent);
@@ -290,18 +326,29 @@ void WindowKernel::products(Block& out, VarId position) {
         section(loop.body, position, first, c_.columns, &number, steps);
         out.push_back({std::move(loop)});
         // All blocks but the last have whole tiles of registers, unless there is one block only.
-        const int64_t last = sizes_.tiles - (sizes_.tile_blocks(window_) - 1) * window_.tiles;
-        const int64_t rest = last % c_.columns;
-        LEMMA_CHECK(last == sizes_.tiles || window_.tiles % c_.columns == 0);
+        const int64_t rest = sizes_.tiles % c_.columns;
+        LEMMA_CHECK(window_.tiles == sizes_.tiles || window_.tiles % c_.columns == 0);
         if (rest == 0) continue;
-        Address behind;
-        behind.offset = last - rest;
         const ExprId here = build_.index(tile_block_);
-        const ExprId end = build_.integer(sizes_.tile_blocks(window_) - 1);
+        const ExprId end = build_.make(Op::Sub, {tile_blocks_, build_.integer(1)});
         If at_end{build_.make(Op::Equal, {here, end}), {}};
-        section(at_end.body, position, behind, rest, nullptr, steps);
+        section(at_end.body, position, whole_tiles(at_end.body), rest, nullptr, steps);
         out.push_back({std::move(at_end)});
     }
+}
+
+// The tiles of the last block that fill tiles of registers.
+Address WindowKernel::whole_tiles(Block& out) {
+    const int64_t count = sizes_.tiles / c_.columns * c_.columns;
+    Address result;
+    if (!any_threads()) {
+        result.offset = count - (sizes_.tiles - 1) / window_.tiles * window_.tiles;
+        return result;
+    }
+    const VarId var = build_.var({});
+    out.push_back({Bind{var, build_.make(Op::Sub, {build_.integer(count), first_tile()})}});
+    result.add(var, 1);
+    return result;
 }
 
 // Adds the products of some channels to the totals of `points` tiles.
@@ -405,8 +452,8 @@ void WindowKernel::prefetch(Block& out, VarId position, VarId number, VarId chan
 // ---- Results ------------------------------------------------------------------------------------
 
 void WindowKernel::from_scratch(Block& out) {
-    const ExprId left =
-        build_.make(Op::Sub, {build_.integer(sizes_.vectors), number_of(block_, c_.vectors)});
+    const ExprId left = build_.make(
+        Op::Sub, {build_.integer(sizes_.vectors), times(block_, build_.integer(c_.vectors))});
     const ExprId count = sizes_.vectors % c_.vectors == 0
                              ? build_.integer(c_.vectors)
                              : build_.make(Op::Min, {build_.integer(c_.vectors), left});

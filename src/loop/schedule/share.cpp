@@ -413,6 +413,7 @@ void share_code(std::span<const SharedKernel> kernels, const std::vector<Storage
             };
             continue;
         }
+        if (kernel.windows) continue;  // has numbers of its own
         // The numbers would lie behind scratch memory.
         if (kernel.function.argument_count() < kernel.function.buffers.size()) continue;
         Walk walk(kernel.function, shared.once);

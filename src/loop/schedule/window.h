@@ -18,13 +18,10 @@ struct WindowSizes {
     int64_t tiles = 1;            // all
     int64_t vectors = 1;          // along the lane variable
     int64_t batches = 1;
-
-    // Blocks of tiles.
-    int64_t tile_blocks(const Window& window) const {
-        return (tiles + window.tiles - 1) / window.tiles;
-    }
 };
 WindowSizes window_sizes(const StagePool& pool, const Target& target, const Contraction& c);
+// With the chosen blocks.
+WindowItems window_items(const StagePool& pool, const Target& target, const Contraction& c);
 
 // The scratch memory: [positions, tiles, channels], then [positions, tiles, vectors * lanes].
 // Positions are a line more apart, because a multiple of the page size would fall on few lines of
@@ -35,9 +32,6 @@ struct WindowScratch {
     int64_t total_tile_step = 0, total_position_step = 0;
     int64_t elements = 0;
 };
-WindowScratch window_scratch(const WindowSizes& sizes,
-                             const Target& target,
-                             int64_t tiles,
-                             int64_t vectors);
+WindowScratch window_scratch(const WindowItems& items, int64_t tiles);
 
 }  // namespace lemma::loop

@@ -82,6 +82,32 @@ TEST(FindWindows, FourOutputsWithFastNumericsOnly) {
     }
 }
 
+// Every tile and every vector belongs to an item, and many threads have something to do.
+TEST(CutItems, ForAnyNumberOfThreads) {
+    for (const int64_t tiles : {1, 16, 49, 784}) {
+        const WindowItems items{.positions = 16,
+                                .axes = 2,
+                                .channels = 256,
+                                .tiles = tiles,
+                                .vectors = 17,
+                                .l2_bytes = int64_t{2} << 20,
+                                .block = 2,
+                                .points = 14,
+                                .room = std::min<int64_t>(tiles, 56)};
+        EXPECT_EQ(cut_items(items, 1).numbers(), cut_items(items, 2).numbers());
+        for (const int64_t threads : {1, 2, 3, 5, 8, 16, 64}) {
+            const WindowCut cut = cut_items(items, threads);
+            EXPECT_LE(cut.tiles, items.room);
+            EXPECT_TRUE(cut.tiles == tiles || cut.tiles % items.points == 0) << cut.tiles;
+            EXPECT_EQ(cut.tile_blocks, (tiles + cut.tiles - 1) / cut.tiles);
+            EXPECT_EQ(cut.groups, (9 + cut.in_group - 1) / cut.in_group);
+            EXPECT_EQ(cut.items, cut.tile_blocks * cut.groups);
+        }
+        const int64_t many = cut_items(items, 8).items;
+        EXPECT_TRUE(many >= 8 || many > cut_items(items, 1).items) << many;
+    }
+}
+
 TEST(FindWindows, TheLastTilesReadZeros) {
     Convolution t({.height = 27, .width = 28});
     ASSERT_EQ(find_windows(t.graph, {}, Numerics::Default, kWindowShare), 1);
