@@ -6,7 +6,7 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
+#include <span>
 #include <vector>
 
 #include "loop/ir/node.h"
