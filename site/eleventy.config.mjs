@@ -9,10 +9,7 @@ export default function configure(config) {
     config.setUseGitIgnore(false);
     config.setTemplateFormats(["html"]);
     for (const page of site.pages.values())
-        config.addTemplate(`${page.url}`, "", {
-            permalink: page.url,
-            source: page.isSource ? `source:${page.source}` : page.source,
-        });
+        config.addTemplate(page.url, "", { permalink: page.url });
     config.addTransform("frame", function framed(content) {
         const page = site.byUrl.get(
             this.page.url.replace(/^\//, "").replace(/(^|\/)$/, "$1index.html"),

@@ -75,6 +75,7 @@ function codeHtml(highlighter, code, info) {
         html = highlighter.codeToHtml(code.replace(/\n$/, ""), {
             lang: language,
             theme: "lemma",
+            tokenizeTimeLimit: 0, // a busy machine gives the same pages
         });
     const label = file ?? "";
     return `<div class="code">${label ? `<span class="file">${escaped(label)}</span>` : ""}${html}</div>\n`;
