@@ -30,6 +30,7 @@ public:
         address.add(var, 1);
         bind(stage_var, std::move(address));
     }
+    const Address& bound(VarId stage_var) const { return bindings_.at(stage_var); }
     // Sets the number of lanes and the mask of active ones (missing: all).
     void set_lanes(uint16_t lanes, ExprId mask);
     uint16_t lanes() const { return lanes_; }

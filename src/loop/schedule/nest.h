@@ -115,6 +115,8 @@ public:
     void in_lanes(const NestLoop& loop, bool outermost, Block& out, const NestBody& body);
 
     bool copied = false;          // short scalar steps are unrolled
+    int64_t together = 1;         // steps of the innermost loop that the body may do at once
+    bool grouped = false;         // it must: the variable is that of the first of them
     std::vector<LanePart> parts;  // of the loop along the lanes; empty: one part
     std::function<void(const LanePart&)> on_part;
 
@@ -125,6 +127,7 @@ private:
     For whole_loop(VarId var, ExprId steps, bool outermost);
     ExprId is_last_item(ExprId steps);
     void from(size_t depth, Block& out, const NestBody& body);
+    bool can_group(const NestLoop& loop, bool outermost) const;
     void part_in_lanes(const NestLoop& loop,
                        const LanePart& part,
                        bool outermost,

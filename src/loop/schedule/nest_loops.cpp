@@ -113,6 +113,15 @@ ExprId NestLoops::is_last_item(ExprId steps) {
         {build_.index(result_.function.item), build_.make(Op::Max, {last, build_.integer(0)})});
 }
 
+bool NestLoops::can_group(const NestLoop& loop, bool outermost) const {
+    if (together == 1 || lane_.valid() || loop.end.valid() || loop.extent % together != 0) {
+        return false;
+    }
+    if (!is_cut(outermost)) return true;
+    const Expr& piece = build_[piece_];
+    return piece.op == Op::Constant && piece.integer % together == 0;
+}
+
 void NestLoops::from(size_t depth, Block& out, const NestBody& body) {
     if (depth == loops_.size()) return body(out);
     const NestLoop& loop = loops_[depth];
@@ -125,7 +134,9 @@ void NestLoops::from(size_t depth, Block& out, const NestBody& body) {
     const bool innermost = depth + 1 == loops_.size();
     const bool copies = copied && innermost && !lane_.valid() && depth > 0 && !loop.end.valid();
     all.step = copies && loop.extent % kCopies == 0 ? kCopies : 1;
-    for (int64_t copy = 0; copy < all.step; ++copy) {
+    grouped = innermost && can_group(loop, depth == 0);
+    if (grouped) all.step = together;
+    for (int64_t copy = 0; copy < (grouped ? 1 : all.step); ++copy) {
         Address at;
         at.offset = copy;
         at.add(var, 1);

@@ -36,7 +36,11 @@ private:
     double cost_across(const NestLoop& loop);
     bool shares_memory(const NestLoop& loop);
     int64_t steps_of(const Stage& stage) const;
-    void row(Block& out);
+    bool are_short();
+    void rows(int64_t count, Block& out);
+    ExprId run(const Stage& stage, Block& out);
+
+    using Numbers = std::unordered_map<ir::TensorId, ExprId, IdHash>;
 
     const std::vector<Stage>& stages_;
     const RowGroup& rows_;
@@ -133,30 +137,62 @@ void RowsSchedule::choose_lane() {
     std::rotate(at, at + 1, loops_.end());  // innermost
 }
 
-void RowsSchedule::row(Block& out) {
-    for (const Stage& stage : stages_) {
-        lower_.forget_values();
-        NestShape shape = find_loops(context(stage), vars_);
-        collapse(context(stage), shape, lower_);
-        if (!lane_.valid()) choose_lanes(context(stage), shape);
-        NestSteps steps(context(stage), shape, result_, lower_);
-        steps.copies_taps();
-        lower_.multiplies_quotients =
-            may_multiply_quotients(stage, pool_, target_, steps_in_lanes(shape));
-        const StageWrite& write = stage.writes[0];
-        if (!shape.outputs.empty()) {  // else a number for the row
-            NestLoops loops(shape.outputs, shape.lane, target_, result_, lower_);
-            loops.all(out, [&](Block& body) { steps.element(body); });
-            continue;
-        }
-        ExprId number = accumulates(stage) ? steps.total({}, out) : lower_.value(write.value);
-        number = lower_.build.cast(number, kind_of(places_.at(write.tensor).dtype));
-        out.push_back({Let{number}});
-        lower_.forget_values();
-        lower_.hold(write.tensor, number);
-        const bool stored = !rows_.numbers.contains(write.tensor);
-        if (stored) out.push_back(lower_.store(write.tensor, write.index, number));
+// Whether a stage has few steps for a row, so that the processor would wait for results.
+bool RowsSchedule::are_short() {
+    constexpr int64_t kVectors = 8;
+    int64_t rows = 1;
+    for (const NestLoop& loop : loops_) rows *= loop.extent;
+    return std::ranges::all_of(stages_, [&](const Stage& stage) {
+        return steps_of(stage) / rows <= kVectors * target_.lanes();
+    });
+}
+
+// One row, or several: each stage for all of them, because they do not wait for each other.
+void RowsSchedule::rows(int64_t count, Block& out) {
+    if (count == 1) {
+        for (const Stage& stage : stages_) run(stage, out);
+        return;
     }
+    const VarId var = loops_.back().var;
+    const Address first = lower_.bound(var);
+    std::vector<Numbers> numbers(static_cast<size_t>(count));
+    for (const Stage& stage : stages_) {
+        for (int64_t i = 0; i < count; ++i) {
+            Address at = first;
+            at.offset += i;
+            lower_.bind(var, std::move(at));
+            Numbers& own = numbers[static_cast<size_t>(i)];
+            for (const auto& [tensor, number] : own) lower_.hold(tensor, number);
+            const ExprId number = run(stage, out);
+            if (number.valid()) own[stage.writes[0].tensor] = number;
+        }
+    }
+}
+
+// Returns the number that the stage makes of the row, if it does.
+ExprId RowsSchedule::run(const Stage& stage, Block& out) {
+    lower_.forget_values();
+    NestShape shape = find_loops(context(stage), vars_);
+    collapse(context(stage), shape, lower_);
+    if (!lane_.valid()) choose_lanes(context(stage), shape);
+    NestSteps steps(context(stage), shape, result_, lower_);
+    steps.copies_taps();
+    lower_.multiplies_quotients =
+        may_multiply_quotients(stage, pool_, target_, steps_in_lanes(shape));
+    const StageWrite& write = stage.writes[0];
+    if (!shape.outputs.empty()) {
+        NestLoops loops(shape.outputs, shape.lane, target_, result_, lower_);
+        loops.all(out, [&](Block& body) { steps.element(body); });
+        return {};
+    }
+    ExprId number = accumulates(stage) ? steps.total({}, out) : lower_.value(write.value);
+    number = lower_.build.cast(number, kind_of(places_.at(write.tensor).dtype));
+    out.push_back({Let{number}});
+    lower_.forget_values();
+    lower_.hold(write.tensor, number);
+    const bool stored = !rows_.numbers.contains(write.tensor);
+    if (stored) out.push_back(lower_.store(write.tensor, write.index, number));
+    return number;
 }
 
 ScheduledKernel RowsSchedule::make() {
@@ -168,7 +204,11 @@ ScheduledKernel RowsSchedule::make() {
     int64_t work = 0;
     for (const Stage& stage : stages_) work += steps_of(stage);
     NestLoops loops(loops_, lane_, target_, result_, lower_);
-    loops.as_items(work, function.body, [&](Block& out) { row(out); });
+    constexpr int64_t kTogether = 4;
+    const bool apart = !loops_.empty() && !lane_.valid() && !shares_memory(loops_.back());
+    if (apart && are_short()) loops.together = kTogether;
+    loops.as_items(
+        work, function.body, [&](Block& out) { rows(loops.grouped ? kTogether : 1, out); });
     result_.schedule =
         fmt::format("rows{} x{}", lane_.valid() ? " side by side" : "", target_.lanes());
     return std::move(result_);
