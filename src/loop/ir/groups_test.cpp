@@ -43,8 +43,8 @@ struct Neighbours {
 
 TEST(Groups, HaveAText) {
     EXPECT_EQ(print(Neighbours().f), R"(kernel neighbours items 16 group 8
-  buffer b0: int64 written
-  buffer b1: int64 written shared 8
+  buffer b0: i64 written
+  buffer b1: i64 written shared 8
   %1 = int mod(item, 8)
   v0 = %1
   b1[0 + 1*v0] = item
