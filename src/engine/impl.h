@@ -73,8 +73,15 @@ struct Engine::Loaded {
     void* write(const loop::BufferView& place) {
         return executable.write(pieces[place.storage.value], bytes(place.storage));
     }
+    // From the beginning of the storage to the end of the one that contains it: kernels reach other
+    // items of a pack from the first one.
     int64_t bytes(loop::StorageId id) const {
-        return plan.storages[id].elements * tensor::dtype_size(plan.storages[id].dtype);
+        const int64_t size = tensor::dtype_size(plan.storages[id].dtype);
+        int64_t before = 0;
+        for (; plan.storages[id].base.valid(); id = plan.storages[id].base) {
+            before += plan.storages[id].begin;
+        }
+        return (plan.storages[id].elements - before) * size;
     }
 };
 
