@@ -82,7 +82,6 @@ private:
     Value* extreme(Value* a, Value* b, bool least);
     Value* convert(Value* v, loop::Type from, loop::Type to);
     Value* convert_limited(const loop::Expr& e, Value* v);
-    Value* compare(const loop::Expr& e, const std::vector<Value*>& v);
     Value* library(const loop::Expr& e, const std::vector<Value*>& v);
     Value* over_lanes(const loop::Expr& e, Value* v);
     Value* extreme_lane(Value* v, bool least);
@@ -538,7 +537,7 @@ Value* Emitter::compute(const loop::Expr& e) {
         case Op::LessEqual:
         case Op::Equal:
         case Op::NotEqual:
-            return compare(e, v);
+            return emit_compare(b_, e.op, f_[e.args[0]].type, v);
         case Op::And:
             return b_.CreateAnd(v[0], v[1]);
         case Op::Or:
@@ -573,34 +572,6 @@ Value* Emitter::extreme(Value* a, Value* b, bool least) {
     Value* const chosen = b_.CreateSelect(taken, b, a);  // one instruction; `a` if either is NaN
     if (llvm::isa<llvm::Constant>(b)) return chosen;
     return b_.CreateSelect(b_.CreateFCmpUNO(b, b), b, chosen);
-}
-
-Value* Emitter::compare(const loop::Expr& e, const std::vector<Value*>& v) {
-    const loop::Type from = f_[e.args[0]].type;
-    if (from.real()) {
-        switch (e.op) {
-            case Op::Less:
-                return b_.CreateFCmpOLT(v[0], v[1]);
-            case Op::LessEqual:
-                return b_.CreateFCmpOLE(v[0], v[1]);
-            case Op::Equal:
-                return b_.CreateFCmpOEQ(v[0], v[1]);
-            default:
-                return b_.CreateFCmpUNE(v[0], v[1]);
-        }
-    }
-    switch (e.op) {
-        case Op::Less:
-            return from.kind == Kind::Bool ? b_.CreateICmpULT(v[0], v[1])
-                                           : b_.CreateICmpSLT(v[0], v[1]);
-        case Op::LessEqual:
-            return from.kind == Kind::Bool ? b_.CreateICmpULE(v[0], v[1])
-                                           : b_.CreateICmpSLE(v[0], v[1]);
-        case Op::Equal:
-            return b_.CreateICmpEQ(v[0], v[1]);
-        default:
-            return b_.CreateICmpNE(v[0], v[1]);
-    }
 }
 
 Value* Emitter::arithmetic(const loop::Expr& e, const std::vector<Value*>& v) {

@@ -87,6 +87,36 @@ Value* emit_dot_bytes(llvm::IRBuilder<>& b,
     return total;
 }
 
+Value* emit_compare(llvm::IRBuilder<>& b,
+                    loop::Op op,
+                    loop::Type from,
+                    const std::vector<Value*>& v) {
+    if (from.real()) {
+        switch (op) {
+            case loop::Op::Less:
+                return b.CreateFCmpOLT(v[0], v[1]);
+            case loop::Op::LessEqual:
+                return b.CreateFCmpOLE(v[0], v[1]);
+            case loop::Op::Equal:
+                return b.CreateFCmpOEQ(v[0], v[1]);
+            default:
+                return b.CreateFCmpUNE(v[0], v[1]);
+        }
+    }
+    switch (op) {
+        case loop::Op::Less:
+            return from.kind == loop::Kind::Bool ? b.CreateICmpULT(v[0], v[1])
+                                                 : b.CreateICmpSLT(v[0], v[1]);
+        case loop::Op::LessEqual:
+            return from.kind == loop::Kind::Bool ? b.CreateICmpULE(v[0], v[1])
+                                                 : b.CreateICmpSLE(v[0], v[1]);
+        case loop::Op::Equal:
+            return b.CreateICmpEQ(v[0], v[1]);
+        default:
+            return b.CreateICmpNE(v[0], v[1]);
+    }
+}
+
 // Without an instruction in two halves, because 2^n may underflow or overflow where the product
 // does not. The first product is exact, so that both ways round once.
 Value* emit_scale(llvm::IRBuilder<>& b, Value* x, Value* n, const EmitOptions& options) {

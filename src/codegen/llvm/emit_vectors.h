@@ -20,6 +20,11 @@ llvm::Value* emit_dot_bytes(llvm::IRBuilder<>& b,
                             const std::vector<llvm::Value*>& v,
                             int64_t signs,
                             const EmitOptions& options);
+// loop::Op::Less, LessEqual, Equal or NotEqual of two numbers of the type.
+llvm::Value* emit_compare(llvm::IRBuilder<>& b,
+                          loop::Op op,
+                          loop::Type from,
+                          const std::vector<llvm::Value*>& v);
 // loop::Op::Scale: x * 2^n.
 llvm::Value* emit_scale(llvm::IRBuilder<>& b,
                         llvm::Value* x,
