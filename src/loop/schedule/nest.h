@@ -106,8 +106,8 @@ public:
     // A whole kernel with `work` steps: the outermost loops become items, enough for all threads
     // and each of them long enough.
     void as_items(int64_t work, Block& out, const NestBody& body);
-    // A whole kernel for a device: an item, or a group of `together` items, for each element.
-    void as_threads(int64_t together, Block& out, const NestBody& body);
+    // A whole kernel for a device: an item, or a group of `group` items, for each element.
+    void as_threads(int64_t group, Block& out, const NestBody& body);
     // A whole kernel with run-time extents: an item does `piece` steps of the outermost loop.
     void as_pieces(ExprId piece, Block& out, const NestBody& body);
     void all(Block& out, const NestBody& body) { from(0, out, body); }

@@ -68,13 +68,13 @@ void NestLoops::bind_items(ExprId element, size_t loops, Block& out) {
     }
 }
 
-void NestLoops::as_threads(int64_t together, Block& out, const NestBody& body) {
-    int64_t items = together;
+void NestLoops::as_threads(int64_t group, Block& out, const NestBody& body) {
+    int64_t items = group;
     for (const NestLoop& loop : loops_) items = total_elements(items, loop.extent);
     Function& function = result_.function;
     function.items = items;
     ExprId element = build_.index(function.item);
-    if (together > 1) element = build_.make(Op::Div, {element, build_.integer(together)});
+    if (group > 1) element = build_.make(Op::Div, {element, build_.integer(group)});
     bind_items(element, loops_.size(), out);
     body(out);
 }
