@@ -17,7 +17,6 @@ function(lemma_joined target)
   if(NOT LEMMA_JOIN)
     return()
   endif()
-  find_package(Python3 REQUIRED COMPONENTS Interpreter)
   execute_process(COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/join_sources.py ${ARGN}
                   WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
                   OUTPUT_VARIABLE groups OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
@@ -122,7 +121,6 @@ function(lemma_embed target folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.sknd
        ${CMAKE_SOURCE_DIR}/${folder}/*.nnef)
   set(output ${CMAKE_BINARY_DIR}/generated/embedded_${folder}.cpp)
-  find_package(Python3 REQUIRED COMPONENTS Interpreter)
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed.py
@@ -137,7 +135,6 @@ endfunction()
 function(lemma_embed_pages target folder)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.md)
   set(output ${CMAKE_BINARY_DIR}/generated/error_pages.cpp)
-  find_package(Python3 REQUIRED COMPONENTS Interpreter)
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_pages.py --output ${output} ${files}
@@ -151,7 +148,6 @@ endfunction()
 function(lemma_embed_templates target folder)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*/*)
   set(output ${CMAKE_BINARY_DIR}/generated/templates.cpp)
-  find_package(Python3 REQUIRED COMPONENTS Interpreter)
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_templates.py
@@ -167,7 +163,6 @@ function(lemma_embed_examples target folder)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*/*.sknd
        ${CMAKE_SOURCE_DIR}/${folder}/*/*.test)
   set(output ${CMAKE_BINARY_DIR}/generated/operator_examples.cpp)
-  find_package(Python3 REQUIRED COMPONENTS Interpreter)
   add_custom_command(
     OUTPUT ${output}
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/embed_examples.py
