@@ -14,9 +14,9 @@ import re
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.S)
 # Calls of members and qualified names cannot mean a name of an unnamed namespace.
 WORD = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
-TYPE = re.compile(r"^(?:template\b.*)?(?:struct|class|enum class|enum|union|using|concept)\s+(\w+)")
-VALUE = re.compile(r"^(?:[\w:<>,*& ]+[ *&>])(\w+)\s*(?:\[[^\]]*\])?\s*(?:=|\{|;|$)")
-FUNCTION = re.compile(r"^[^=]*?(\w+)\(")
+TYPE = re.compile(r"^(?:template\b.*)?(?:struct|class|enum class|enum|union|concept)\s+(\w+)|^using (\w+) =")
+VALUE = re.compile(r"^(?!using )(?:[\w:<>,*& ]+[ *&>])(\w+)()\s*(?:\[[^\]]*\])?\s*(?:=|\{|;|$)")
+FUNCTION = re.compile(r"^(?!using )[^=(]*?(?<![\w:~])(\w*[a-z]\w*)()\(")  # not a member, not a macro
 MACRO = re.compile(r"^#define\s+(\w+)")
 INCLUDED = re.compile(r'^#include "([^"]+)"', re.M)
 DECLARED = re.compile(r"^(?:struct|class|enum class|enum|union|using)\s+(\w+)|^[A-Za-z_][^\n=(]*?\b(\w+)\(", re.M)
@@ -39,7 +39,7 @@ def defined_names(text):
             for form in (TYPE, FUNCTION, VALUE):
                 found = form.match(line)
                 if found:
-                    names.add(found[1])
+                    names.add(found[1] or found[2])
                     break
     return names
 
