@@ -150,11 +150,16 @@ void Composer::remember(Frame& frame, std::string key, size_t work) {
     frame.share_values(frame.known_call->values);
 }
 
-// The shapes of the declared tensors, which are those of the equal call if no extent is new.
+// The shapes of the declared tensors, which are those of the equal call if no extent is new: each
+// call has unknowns of its own.
 std::optional<Composer::Shapes> Composer::known_shapes(Frame& frame,
                                                        const ParamDecl& decl,
                                                        size_t count) {
-    KnownCall* const known = frame.shares_values() ? frame.known_call : nullptr;
+    const bool unknown =
+        decl.type.shape && std::ranges::any_of(*decl.type.shape, [&](const ExtentSpec& extent) {
+            return is_dynamic(frame, extent);
+        });
+    KnownCall* const known = !unknown && frame.shares_values() ? frame.known_call : nullptr;
     if (known) {
         const auto found = std::ranges::find(known->shapes, &decl, &KnownCall::Shapes::decl);
         if (found != known->shapes.end() && work_.spend(found->work)) return found->shapes;
