@@ -18,6 +18,7 @@ TYPE = re.compile(r"^(?:template\b.*)?(?:struct|class|enum class|enum|union|conc
 VALUE = re.compile(r"^(?!using )(?:[\w:<>,*& ]+[ *&>])(\w+)()\s*(?:\[[^\]]*\])?\s*(?:=|\{|;|$)")
 FUNCTION = re.compile(r"^(?!using )[^=(]*?(?<![\w:~])(\w*[a-z]\w*)()\(")  # not a member, not a macro
 MACRO = re.compile(r"^#define\s+(\w+)")
+USING = re.compile(r"^using ((?:\w+::)+)(\w+);", re.M)
 INCLUDED = re.compile(r'^#include "([^"]+)"', re.M)
 DECLARED = re.compile(r"^(?:struct|class|enum class|enum|union|using)\s+(\w+)|^[A-Za-z_][^\n=(]*?\b(\w+)\(", re.M)
 HEADERS = pathlib.Path(__file__).parent.parent / "src"
@@ -68,13 +69,19 @@ class Source:
         text = pathlib.Path(path).read_text(encoding="utf-8")
         code = NOT_CODE.sub(lambda found: " " if found[0].startswith("/") else '""', text)
         self.names = defined_names(text)
+        self.usings = {name: scope for scope, name in USING.findall(text)}
         self.words = set(WORD.findall(code)) | self.names
         for included in INCLUDED.findall(text):
             for header in headers_below(included):
                 self.words |= declared_names(header)
 
     def fits(self, other):
-        return not (self.names & other.words or other.names & self.words)
+        return self.leaves_alone(other) and other.leaves_alone(self)
+
+    def leaves_alone(self, other):
+        if self.names & other.words:
+            return False
+        return all(name not in other.words or other.usings.get(name) == scope for name, scope in self.usings.items())
 
 
 def groups(sources, most):
