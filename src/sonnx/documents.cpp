@@ -15,7 +15,7 @@ constexpr std::string_view kNumbers = "float int uint";
 constexpr std::string_view kSigned = "float int";
 constexpr std::string_view kAll = "";
 
-constexpr Document kDocuments[] = {
+constexpr OperatorDocument kDocuments[] = {
     {"Abs", 13, 6, kNumbers, First},
     {"Acos", 7, 7, kReals, First},
     {"Add", 14, 7, kNumbers, Common},
@@ -75,12 +75,12 @@ constexpr TypeWord kWords[] = {{"float", {1, 10, 11}},  // float, float16, doubl
 
 }  // namespace
 
-const Document* find_document(std::string_view op) {
-    const auto found = std::ranges::find(kDocuments, op, &Document::op);
+const OperatorDocument* find_document(std::string_view op) {
+    const auto found = std::ranges::find(kDocuments, op, &OperatorDocument::op);
     return found == std::end(kDocuments) ? nullptr : found;
 }
 
-bool has_type(const Document& document, int64_t elem_type) {
+bool has_type(const OperatorDocument& document, int64_t elem_type) {
     std::string_view left = document.types;
     if (left.empty()) return true;
     while (!left.empty()) {

@@ -17,7 +17,7 @@ enum class ResultShape : uint8_t {
 };
 enum class ResultType : uint8_t { Same, Bool, Int64 };
 
-struct Document {
+struct OperatorDocument {
     std::string_view op;
     int64_t version;         // version of the operator that the text names; 0: none
     int64_t since;           // first operator set with the inputs and the meaning of the text
@@ -27,8 +27,8 @@ struct Document {
     size_t typed_input = 0;  // the input that has the type
 };
 // Null if the operator has no document.
-const Document* find_document(std::string_view op);
+const OperatorDocument* find_document(std::string_view op);
 // Whether the document allows elements of this type of ONNX.
-bool has_type(const Document& document, int64_t elem_type);
+bool has_type(const OperatorDocument& document, int64_t elem_type);
 
 }  // namespace lemma::sonnx

@@ -18,17 +18,19 @@ namespace lemma::sonnx {
 namespace {
 
 using diag::printable;
-using Look = std::function<void(const onnx::Node&, const Document&)>;
+using Look = std::function<void(const onnx::Node&, const OperatorDocument&)>;
 
 void each_documented(const Inspection& inspection, const Look& look) {
     for (const onnx::Node& node : inspection.graph().nodes) {
         if (!onnx::is_default_domain(node.domain)) continue;
-        if (const Document* document = find_document(node.op)) look(node, *document);
+        if (const OperatorDocument* document = find_document(node.op)) look(node, *document);
     }
 }
 
 // The type of the input that the document names; of the result for operators without inputs.
-std::optional<int64_t> typed(const onnx::Node& node, const Document& document, const View& view) {
+std::optional<int64_t> typed(const onnx::Node& node,
+                             const OperatorDocument& document,
+                             const View& view) {
     const bool from_input = has_input(node, document.typed_input);
     if (!from_input && (!node.inputs.empty() || node.outputs.empty())) return std::nullopt;
     const auto type = view.type(from_input ? node.inputs[document.typed_input] : node.outputs[0]);
@@ -37,7 +39,7 @@ std::optional<int64_t> typed(const onnx::Node& node, const Document& document, c
 }
 
 void check_types(Inspection& inspection) {
-    each_documented(inspection, [&](const onnx::Node& node, const Document& document) {
+    each_documented(inspection, [&](const onnx::Node& node, const OperatorDocument& document) {
         if (document.types.empty()) return;
         inspection.examined();
         const auto type = typed(node, document, inspection.view());
@@ -54,7 +56,7 @@ void check_types(Inspection& inspection) {
 
 void check_form(Inspection& inspection) {
     const int64_t opset = inspection.view().opset();
-    each_documented(inspection, [&](const onnx::Node& node, const Document& document) {
+    each_documented(inspection, [&](const onnx::Node& node, const OperatorDocument& document) {
         inspection.examined();
         if (opset >= document.since) return;
         inspection.fail(node.place,
@@ -90,7 +92,7 @@ void check_documented(Inspection& inspection) {
 }
 
 std::optional<Extents> expected_shape(const onnx::Node& node,
-                                      const Document& document,
+                                      const OperatorDocument& document,
                                       const View& view) {
     if (document.shape == ResultShape::First) return view.input_shape(node, 0);
     std::vector<Extents> shapes;
@@ -103,7 +105,7 @@ std::optional<Extents> expected_shape(const onnx::Node& node,
 }
 
 void check_result_shape(Inspection& inspection) {
-    each_documented(inspection, [&](const onnx::Node& node, const Document& document) {
+    each_documented(inspection, [&](const onnx::Node& node, const OperatorDocument& document) {
         if (document.shape == ResultShape::Other) return;
         inspection.examined();
         const auto expected = expected_shape(node, document, inspection.view());
@@ -121,7 +123,7 @@ void check_result_shape(Inspection& inspection) {
 void check_result_type(Inspection& inspection) {
     constexpr int64_t kInt64 = 7;
     constexpr int64_t kBool = 9;
-    each_documented(inspection, [&](const onnx::Node& node, const Document& document) {
+    each_documented(inspection, [&](const onnx::Node& node, const OperatorDocument& document) {
         const auto output = std::ranges::find_if_not(node.outputs, &std::string::empty);
         if (output == node.outputs.end()) return;
         inspection.examined();
