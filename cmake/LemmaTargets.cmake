@@ -97,7 +97,6 @@ function(lemma_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;LINKS" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
-  lemma_joined(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE lemma_options fmt::fmt GTest::gtest_main ${ARG_LINKS})
   target_compile_options(${name} PRIVATE -O0)  # tests are compiled more often than they run
   target_compile_definitions(${name} PRIVATE LEMMA_SOURCE_DIR="${CMAKE_SOURCE_DIR}")

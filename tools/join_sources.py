@@ -69,6 +69,7 @@ class Source:
         text = pathlib.Path(path).read_text(encoding="utf-8")
         code = NOT_CODE.sub(lambda found: " " if found[0].startswith("/") else '""', text)
         self.names = defined_names(text)
+        self.opens_namespace = re.search(r"^using namespace ", text, re.M) is not None
         self.usings = {name: scope for scope, name in USING.findall(text)}
         self.words = set(WORD.findall(code)) | self.names
         for included in INCLUDED.findall(text):
@@ -79,7 +80,7 @@ class Source:
         return self.leaves_alone(other) and other.leaves_alone(self)
 
     def leaves_alone(self, other):
-        if self.names & other.words:
+        if self.names & other.words or self.opens_namespace:
             return False
         return all(name not in other.words or other.usings.get(name) == scope for name, scope in self.usings.items())
 
