@@ -18,6 +18,7 @@
 #include "codegen/llvm/emit.h"
 #include "codegen/llvm/emit_model.h"
 #include "codegen/llvm/half.h"
+#include "codegen/llvm/passes.h"
 #include "codegen/llvm/ptx_maker.h"
 #include "codegen/llvm/spills.h"
 #include "codegen/llvm/targets.h"
@@ -27,25 +28,13 @@ namespace lemma::codegen {
 namespace {
 
 // Kernels arrive scheduled. LLVM only allocates registers and moves invariants out of loops.
-void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
-    llvm::LoopAnalysisManager loops;
-    llvm::FunctionAnalysisManager functions;
-    llvm::CGSCCAnalysisManager graphs;
-    llvm::ModuleAnalysisManager modules;
-    llvm::PassBuilder passes(&machine);
-    passes.registerModuleAnalyses(modules);
-    passes.registerCGSCCAnalyses(graphs);
-    passes.registerFunctionAnalyses(functions);
-    passes.registerLoopAnalyses(loops);
-    passes.crossRegisterProxies(loops, functions, graphs, modules);
+llvm::ModulePassManager few_passes(llvm::PassBuilder& passes) {
     llvm::ModulePassManager manager;
     auto parsed = passes.parsePassPipeline(
         manager, "function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(licm),early-cse)");
-    if (parsed) {
-        llvm::consumeError(std::move(parsed));
-        return;
-    }
-    manager.run(module, modules);
+    if (!parsed) return manager;
+    llvm::consumeError(std::move(parsed));
+    return {};
 }
 
 // The scheduling model for every target. With the models of older processors, a third of the tiles
@@ -162,7 +151,7 @@ Result<MadeObject> LlvmMaker::compile(llvm::Module& module,
     if (llvm::verifyModule(module, &stream)) {
         return std::unexpected(Error{"a kernel that is not valid: " + problem});
     }
-    optimise(module, machine);
+    run_passes(module, machine, few_passes);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream out(bytes);
     llvm::legacy::PassManager emitter;

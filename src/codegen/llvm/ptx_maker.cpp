@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "codegen/llvm/emit.h"
+#include "codegen/llvm/passes.h"
 
 // Some builds of LLVM lack this back end, and its headers are not public.
 #ifdef LEMMA_LLVM_NVPTX
@@ -56,18 +57,8 @@ Result<std::unique_ptr<llvm::TargetMachine>> create_ptx_machine() {
 }
 
 // Loops arrive as written; LLVM unrolls them.
-void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
-    llvm::LoopAnalysisManager loops;
-    llvm::FunctionAnalysisManager functions;
-    llvm::CGSCCAnalysisManager graphs;
-    llvm::ModuleAnalysisManager modules;
-    llvm::PassBuilder passes(&machine);
-    passes.registerModuleAnalyses(modules);
-    passes.registerCGSCCAnalyses(graphs);
-    passes.registerFunctionAnalyses(functions);
-    passes.registerLoopAnalyses(loops);
-    passes.crossRegisterProxies(loops, functions, graphs, modules);
-    passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+llvm::ModulePassManager all_passes(llvm::PassBuilder& passes) {
+    return passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
 }
 
 // A function that no GPU has: the driver would not find it.
@@ -107,7 +98,7 @@ Result<MadeObject> PtxMaker::make(const loop::Function& function, const std::str
     if (llvm::verifyModule(module, &stream)) {
         return std::unexpected(Error{"a kernel that is not valid: " + problem});
     }
-    optimise(module, *machine_);
+    run_passes(module, *machine_, all_passes);
     llvm::SmallVector<char, 0> text;
     llvm::raw_svector_ostream out(text);
     llvm::legacy::PassManager emitter;
