@@ -34,7 +34,7 @@ llvm::ModulePassManager few_passes(llvm::PassBuilder& passes) {
         manager, "function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(licm),early-cse)");
     if (!parsed) return manager;
     llvm::consumeError(std::move(parsed));
-    return {};
+    return llvm::ModulePassManager();
 }
 
 // The scheduling model for every target. With the models of older processors, a third of the tiles
