@@ -71,6 +71,33 @@ graph G {
     }
 }
 
+// Operands go to memory of the group while products are added.
+TEST(DeviceCode, ProductsOfMatrices) {
+    const std::string model = R"(import linalg; import nn;
+graph G {
+    @input { a: real[256, 64]; }
+    @output { y: real[256, 128]; }
+    @variable { w: real[64, 128]; }
+    @compose { p = linalg.matmul(a, w); y = nn.relu(p); }
+})";
+    const std::string exact = texts_of(model);
+    for (const char* const part : {"cp.async.cg.shared.global",
+                                   "cp.async.commit_group",
+                                   "cp.async.wait_group",
+                                   "bar.sync",
+                                   "ld.shared.v4.f32",
+                                   "fma.rn.f32"}) {
+        EXPECT_TRUE(exact.contains(part)) << part << "\n" << exact;
+    }
+    EXPECT_FALSE(exact.contains("mma")) << exact;
+    const std::string fast = texts_of(model, loop::Numerics::Fast);
+    for (const char* const part :
+         {"cvt.rna.tf32.f32", "mma.sync.aligned.m16n8k8.row.col.f32.tf32"}) {
+        EXPECT_TRUE(fast.contains(part)) << part << "\n" << fast;
+    }
+    for (const std::string& text : {exact, fast}) EXPECT_FALSE(text.contains(".local")) << text;
+}
+
 // Functions of reals are our own, without a library; roots and quotients are rounded once.
 TEST(DeviceCode, NeedsNoLibrary) {
     const std::string text = texts_of(R"(import math; import nn; import layout;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans for a device against the interpreter, on a device without hardware: what the processor and
 // the device write is where the other one reads it.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "engine/engine.h"
@@ -30,7 +32,11 @@ engine::EngineOptions options_of(const std::shared_ptr<TestDevice>& device) {
             }};
 }
 
-void expect_equal(const NamedArrays& got, const NamedArrays& want, const std::string& text) {
+// Relative to each element.
+void expect_equal(const NamedArrays& got,
+                  const NamedArrays& want,
+                  double tolerance,
+                  const std::string& text) {
     for (const auto& [name, items] : want) {
         for (size_t k = 0; k < items.size(); ++k) {
             const Array& a = got.at(name)[k];
@@ -38,7 +44,7 @@ void expect_equal(const NamedArrays& got, const NamedArrays& want, const std::st
             ASSERT_EQ(a.shape, b.shape) << name << text;
             EXPECT_EQ(a.integers, b.integers) << name << text;
             for (size_t i = 0; i < b.reals.size(); ++i) {
-                ASSERT_NEAR(a.reals[i], b.reals[i], 1e-5 * (1 + std::fabs(b.reals[i])))
+                ASSERT_NEAR(a.reals[i], b.reals[i], tolerance * (1 + std::fabs(b.reals[i])))
                     << name << "." << k << "[" << i << "]" << text;
             }
         }
@@ -47,10 +53,18 @@ void expect_equal(const NamedArrays& got, const NamedArrays& want, const std::st
 
 struct Counts {
     size_t on_device = 0, on_processor = 0, interpreted = 0;
+    std::string schedule;  // of a sum of products
 };
 
-// Three runs with changing inputs.
-Counts compare(const std::string& body, const std::function<void(NamedArrays&, int)>& change = {}) {
+struct Runs {
+    int count = 3;  // with changing inputs
+    loop::Numerics numerics = loop::Numerics::Default;
+};
+constexpr Runs kOneRun{1};
+
+Counts compare(const std::string& body,
+               const Runs& runs = {},
+               const std::function<void(NamedArrays&, int)>& change = {}) {
     const std::string text = "import layout; import linalg; import math; import nn;\n" + body;
     const auto oracle = load_text(text, small_weight);
     const auto own = load_text(text, small_weight);
@@ -58,9 +72,12 @@ Counts compare(const std::string& body, const std::function<void(NamedArrays&, i
     if (!oracle || !own) return counts;
     const auto device = std::make_shared<TestDevice>();
     {
-        auto engine = Engine::create(*own, options_of(device));
+        engine::EngineOptions options = options_of(device);
+        options.compiler.numerics = runs.numerics;
+        auto engine = Engine::create(*own, options);
         EXPECT_TRUE(engine) << engine.error().message;
-        for (int run = 0; run < 3; ++run) {
+        const double tolerance = runs.numerics == loop::Numerics::Fast ? 2e-3 : 1e-5;
+        for (int run = 0; run < runs.count; ++run) {
             NamedArrays inputs;
             EXPECT_TRUE(session::add_random_inputs(oracle->program(), 3 + run, inputs));
             if (change) change(inputs, run);
@@ -68,16 +85,20 @@ Counts compare(const std::string& body, const std::function<void(NamedArrays&, i
             const auto got = (*engine)->run(inputs);
             EXPECT_TRUE(want && got) << (got ? "" : got.error().message) << text;
             if (!want || !got) return counts;
-            expect_equal(*got, *want, "\nrun " + std::to_string(run) + "\n" + text);
+            expect_equal(*got, *want, tolerance, "\nrun " + std::to_string(run) + "\n" + text);
         }
         const loop::Plan& plan = (*engine)->plan();
         for (size_t i = 0; i < plan.steps.size(); ++i) {
+            const loop::ScheduledKernel* const kernel = plan.steps[i].kernel();
+            const bool product = kernel && (kernel->schedule.starts_with("tile") ||
+                                            kernel->schedule.starts_with("matrices"));
+            if (product) counts.schedule = kernel->schedule;
             const bool there = (*engine)->runs_on_device(i);
             counts.on_device += there;
             counts.on_processor += plan.steps[i].kernel() && !there;
             counts.interpreted += plan.steps[i].is<loop::InterpretedStep>();
         }
-        EXPECT_GE(device->launches(), 3) << text;
+        EXPECT_GE(device->launches(), runs.count) << text;
     }
     EXPECT_EQ(device->pieces(), 0) << "memory of the device that nobody freed" << text;
     return counts;
@@ -99,6 +120,80 @@ graph G {
 })");
     EXPECT_GT(counts.on_device, 2);
     EXPECT_EQ(counts.on_processor, 0);
+}
+
+// A sum of products with so many points, lanes and steps.
+std::string product(int64_t points, int64_t lanes, int64_t steps) {
+    return fmt::format(R"(
+graph G {{
+    @input {{ a: real[{0}, {2}]; b: real[{2}, {1}]; c: real[{0}, {1}]; }}
+    @output {{ y: real[{0}, {1}]; }}
+    @compose {{ p = linalg.matmul(a, b); s = math.add(p, c); y = nn.relu(s); }}
+}})",
+                       points,
+                       lanes,
+                       steps);
+}
+
+// Tiles at the edges, steps that do not fill a section, chunks that lie apart.
+TEST(EngineDevice, ProductsOfMatrices) {
+    EXPECT_EQ(compare(product(33, 40, 24), kOneRun).schedule, "tile 32x64 of threads");
+    EXPECT_GT(compare(product(8, 64, 8), kOneRun).on_device, 0);
+    compare(product(19, 35, 21), kOneRun);
+    compare(product(40, 9, 50), kOneRun);
+    compare(R"(
+graph G {
+    @input { a: real[3, 2, 13, 17]; b: real[3, 2, 13, 18]; }
+    @output { y: real[3, 2, 17, 18]; }
+    @compose { y = linalg.matmul{transA=true}(a, b); }
+})",
+            kOneRun);
+    compare(R"(
+graph G {
+    @input { a: real[2, 20, 12]; }
+    @output { y: real[2, 20, 24]; }
+    @variable { w: real[24, 12]; }
+    @compose { y = linalg.matmul{transB=true}(a, w); }
+})",
+            kOneRun);
+}
+
+TEST(EngineDevice, SlicesAndPartsOfLongSums) {
+    const Counts slices = compare(product(8, 9, 136), kOneRun);
+    EXPECT_TRUE(slices.schedule.contains("slices")) << slices.schedule;
+    const Counts parts = compare(product(8, 8, 512), kOneRun);
+    EXPECT_EQ(parts.on_device, 2);
+}
+
+TEST(EngineDevice, Convolutions) {
+    compare(R"(
+graph G {
+    @input { x: real[1, 5, 9, 11]; }
+    @output { y: real[1, 16, 9, 11]; }
+    @variable { w: real[16, 5, 3, 3]; b: real[16]; }
+    @compose { c = nn.conv{padding=[1, 1, 1, 1]}(x, w, b); y = nn.relu(c); }
+})",
+            kOneRun);
+    compare(R"(
+graph G {
+    @input { x: real[2, 8, 9, 7]; }
+    @output { y: real[2, 16, 5, 4]; }
+    @variable { w: real[16, 4, 3, 3]; b: real[16]; v: real[8, 8, 1, 1]; }
+    @compose {
+        c = nn.conv(x, v);
+        y = nn.conv{padding=[1, 1, 1, 1], stride=[2, 2], groups=2}(c, w, b);
+    }
+})",
+            kOneRun);
+}
+
+// Warps multiply floats of 10 bits.
+TEST(EngineDevice, MatrixProducts) {
+    for (const auto& [points, lanes, steps] :
+         {std::array{33, 40, 24}, {16, 32, 9}, {70, 66, 40}, {12, 20, 200}}) {
+        const Counts counts = compare(product(points, lanes, steps), {1, loop::Numerics::Fast});
+        EXPECT_TRUE(counts.schedule.starts_with("matrices")) << counts.schedule;
+    }
 }
 
 // Few elements and long sums: groups add them together.
@@ -145,6 +240,7 @@ graph G {
         y = with p = start do..(n) linalg.matmul(p, a);
     }
 })",
+            {},
             [](NamedArrays& inputs, int run) { inputs["n"][0].integers[0] = run * 2; });
     compare(R"(
 graph G {

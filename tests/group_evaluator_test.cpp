@@ -3,8 +3,6 @@
 // one another, accesses out of bounds. Kernels of random sums pass, in any order of their groups.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "interpret/random.h"
 #include "loop/ir/groups.h"
 #include "loop/plan/plan.h"
@@ -103,106 +101,6 @@ TEST(GroupEvaluator, FindsEachMissingBarrier) {
         ++found;
     }
     EXPECT_EQ(found, 7);  // one behind the parts, and one between each two of seven halves
-}
-
-// ---- Tiles --------------------------------------------------------------------------------------
-
-// Evaluates some groups of the one kernel of the model, which has tiles. The elements that they
-// write must be those of the interpreter; each group writes some.
-void check_tiles(const std::string& graph, const std::string& schedule) {
-    const std::string text = "import linalg; import nn; import math;\n" + graph;
-    const auto state = testing_support::load_text(text, testing_support::small_weight);
-    ASSERT_TRUE(state);
-    const ir::Program& program = state->program();
-    loop::PlanOptions options;
-    options.verify = true;
-    options.target.device = true;
-    const loop::Plan plan = loop::make_plan(program, {}, options);
-    const loop::ScheduledKernel* kernel = nullptr;
-    for (const loop::PlanStep& step : plan.steps) {
-        if (step.kernel() && step.kernel()->schedule.starts_with("tile")) kernel = step.kernel();
-    }
-    ASSERT_TRUE(kernel) << text;
-    EXPECT_EQ(kernel->schedule, schedule) << text;
-    const interpret::NamedArrays inputs = testing_support::random_inputs(program);
-    const auto outputs = testing_support::run_interpreter(*state, inputs);
-    ASSERT_TRUE(outputs) << outputs.error().message;
-    const loop::Function& f = kernel->function;
-    constexpr double kUnwritten = -12345;
-    std::vector<Tensor> buffers;
-    const std::vector<double>* want = nullptr;
-    size_t result = 0;
-    for (size_t i = 0; i < f.argument_count(); ++i) {
-        const loop::Storage& storage = plan.storages[kernel->arguments[i]];
-        const std::string name = program.tensors[storage.tensor].name;
-        Tensor buffer = Tensor::zeros(DType::F32, {storage.elements}).value();
-        const interpret::Array* values = nullptr;
-        if (f.buffers[i].written) {
-            want = &outputs->at(name)[0].reals;
-            result = i;
-        } else {
-            values = inputs.contains(name) ? &inputs.at(name)[0] : state->variable(name);
-            ASSERT_TRUE(values) << name;
-        }
-        for (int64_t k = 0; k < storage.elements; ++k) {
-            buffer.set_real(k, values ? values->reals[static_cast<size_t>(k)] : kUnwritten);
-        }
-        buffers.push_back(std::move(buffer));
-    }
-    ASSERT_TRUE(want);
-    const int64_t groups = f.items / f.group;
-    for (const int64_t group : {groups / 2, groups - 1}) {
-        if (f.group > 64 && group < groups - 1) continue;  // large ones take long
-        Tensor before = buffers[result];
-        const auto done = testing::evaluate_groups(
-            f, {group * f.group, (group + 1) * f.group}, static_cast<uint64_t>(group), buffers);
-        ASSERT_TRUE(done) << done.error().message << loop::print(f);
-        int64_t written = 0;
-        for (int64_t i = 0; i < before.size(); ++i) {
-            if (buffers[result].real(i) == before.real(i)) continue;
-            ++written;
-            const double expected = (*want)[static_cast<size_t>(i)];
-            ASSERT_NEAR(buffers[result].real(i), expected, 1e-5 * (1 + std::fabs(expected)))
-                << i << text;
-        }
-        EXPECT_GT(written, 0) << group << text;
-        EXPECT_LE(written, 64 * 64) << text;
-    }
-}
-
-TEST(GroupEvaluator, TilesOfProducts) {
-    check_tiles(
-        R"(graph G { @input { a: real[230, 21]; b: real[21, 210]; } @output { y: real[230, 210]; }
-    @compose { y = linalg.matmul(a, b); } })",
-        "tile 32x32 of threads");
-    check_tiles(
-        R"(graph G { @input { a: real[21, 230]; b: real[210, 21]; } @output { y: real[230, 210]; }
-    @compose { y = linalg.matmul{transA=true, transB=true}(a, b); } })",
-        "tile 32x32 of threads");
-    check_tiles(
-        R"(graph G { @input { a: real[13, 33, 16]; b: real[13, 16, 40]; } @output { y: real[13, 33, 40]; }
-    @compose { y = linalg.matmul(a, b); } })",
-        "tile 32x32 of threads");
-    check_tiles(
-        R"(graph G { @input { a: real[1000, 16]; b: real[16, 1030]; } @output { y: real[1000, 1030]; }
-    @compose { y = linalg.matmul(a, b); } })",
-        "tile 64x64 of threads");
-    // Few tiles: slices share a sum.
-    check_tiles(
-        R"(graph G { @input { a: real[128, 70]; b: real[70, 190]; } @output { y: real[128, 190]; }
-    @compose { y = linalg.matmul(a, b); } })",
-        "tile 32x32 of threads, 2 slices");
-}
-
-TEST(GroupEvaluator, TilesOfConvolutions) {
-    check_tiles(R"(graph G { @input { x: real[1, 3, 28, 28]; } @output { y: real[1, 64, 28, 28]; }
-    @variable { w: real[64, 3, 3, 3]; b: real[64]; }
-    @compose { c = nn.conv{padding = [1, 1, 1, 1]}(x, w, b); y = nn.relu(c); } })",
-                "tile 32x32 of threads");
-    check_tiles(R"(graph G { @input { x: real[2, 8, 31, 33]; } @output { y: real[2, 96, 16, 17]; }
-    @variable { w: real[96, 4, 3, 3]; b: real[96]; }
-    @compose { y = nn.conv{padding = [1, 1, 1, 1], stride = [2, 2], groups = 2}(x, w, b); } })",
-                "tile 32x32 of threads");
 }
 
 // ---- Faults -------------------------------------------------------------------------------------

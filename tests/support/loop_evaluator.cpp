@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <map>
 #include <optional>
@@ -150,6 +151,9 @@ public:
 
     void set(loop::VarId var, int64_t value) { vars_[var.value] = value; }
     int64_t integer(ExprId id) { return value(id)[0].integer; }
+    Value any_value(ExprId id) { return value(id); }
+    void set(loop::LocalId local, Value value) { locals_[local.value] = std::move(value); }
+    double real(loop::LocalId local) const { return locals_[local.value][0].real; }
     void statement(const loop::Stmt& statement) { one_of(statement); }
     // The values of a block that begins are forgotten at its end.
     size_t mark() const { return log_.size(); }
@@ -188,7 +192,10 @@ private:
             [&](const loop::Bind& s) { vars_[s.var.value] = value(s.value)[0].integer; },
             [&](const loop::Prefetch&) {},
             [&](const loop::TileStmt& s) { tile(s); },
-            [&](const loop::Barrier&) { trouble_ = "a barrier that one item meets alone"; });
+            [&](const loop::Barrier&) { trouble_ = "a barrier that one item meets alone"; },
+            [&](const loop::Exchange&) { trouble_ = "an exchange that one item meets alone"; },
+            [&](const loop::CopyStmt& s) { copy(s); },
+            [&](const loop::MatrixStmt&) { trouble_ = "a product that one item meets alone"; });
     }
     void all(const loop::For& s) {
         const int64_t end = value(s.end)[0].integer;
@@ -259,11 +266,64 @@ private:
             std::memcpy(store ? memory : to.row(row), store ? to.row(row) : memory, count);
         }
     }
+    // Memory changes when the copy is awaited, or before: others must not touch it from the copy
+    // on.
+    void copy(const loop::CopyStmt& s) {
+        if (s.action == loop::CopyAction::EndBatch) {
+            batches_.push_back(std::move(batch_));
+            batch_.clear();
+            return;
+        }
+        if (s.action == loop::CopyAction::Await) {
+            for (; std::ssize(batches_) > s.later; batches_.pop_front()) {
+                for (const Copied& one : batches_.front()) write(one);
+            }
+            return;
+        }
+        const auto to = element(s.to, s.at, 0);
+        if (!to) return;
+        const int64_t size = tensor::dtype_size(f_.buffers[s.to.value].dtype);
+        Copied copied{s.to, *to, std::vector<std::byte>(static_cast<size_t>(s.elements * size))};
+        bool even = *to % s.elements == 0;
+        if (!is_masked(s.wanted, 0)) {
+            const auto from = element(s.from, s.source, 0);
+            const std::byte* const first = bytes(s.from, s.source, 0, s.elements * size);
+            if (!from || !first) return;
+            even &= *from % s.elements == 0;
+            std::memcpy(copied.bytes.data(), first, copied.bytes.size());
+            touch(s.from, *from, s.elements, false);
+        }
+        if (!even) trouble_ = "a copy from or to an address that is no multiple of its size";
+        touch(s.to, *to, s.elements, true);
+        batch_.push_back(std::move(copied));
+    }
+    struct Copied {
+        loop::BufferId to;
+        int64_t at;
+        std::vector<std::byte> bytes;
+    };
+    void write(const Copied& copied) {
+        tensor::Tensor& to = buffers_[copied.to.value];
+        const int64_t size = tensor::dtype_size(to.dtype());
+        const int64_t elements = std::ssize(copied.bytes) / size;
+        std::memcpy(&to.bytes()[static_cast<size_t>(copied.at * size)],
+                    copied.bytes.data(),
+                    copied.bytes.size());
+        touch(copied.to, copied.at, elements, true);
+    }
+    void touch(loop::BufferId buffer, int64_t first, int64_t elements, bool write) {
+        for (int64_t i = first; accesses_ && i < first + elements; ++i) {
+            write ? accesses_->write(buffer.value, i) : accesses_->read(buffer.value, i);
+        }
+    }
     Value load(const Expr& e) {
         Value result(e.type.lanes);
         if (e.type.kind == Kind::I32) {
             const std::byte* const first =
                 bytes(e.buffer, e.address, 0, static_cast<int64_t>(result.size()) * 4);
+            const auto at = element(e.buffer, e.address, 0);
+            const int64_t size = tensor::dtype_size(f_.buffers[e.buffer.value].dtype);
+            if (at) touch(e.buffer, *at, static_cast<int64_t>(result.size()) * 4 / size, false);
             for (size_t lane = 0; first && lane < result.size(); ++lane) {
                 int32_t four = 0;
                 std::memcpy(&four, first + lane * 4, sizeof four);
@@ -576,6 +636,8 @@ private:
     std::vector<int64_t> vars_;
     std::vector<Value> locals_;
     std::vector<loop::TileData> tiles_;
+    std::vector<Copied> batch_;
+    std::deque<std::vector<Copied>> batches_;  // under way
     std::unordered_map<ExprId, Value, IdHash> values_;
     std::vector<ExprId> log_;
     std::string trouble_;
@@ -646,8 +708,57 @@ private:
             one(statement);
         }
     }
+    // Memory is as before: an exchange is no barrier.
+    void exchange(const loop::Exchange& s) {
+        std::vector<Value> values;
+        for (size_t i = 0; i < threads_.size(); ++i) {
+            accesses_.enter(group_, static_cast<int64_t>(i));
+            values.push_back(threads_[i].any_value(s.value));
+        }
+        for (size_t i = 0; i < threads_.size(); ++i) {
+            const size_t other = i ^ static_cast<size_t>(s.distance);
+            if (other >= threads_.size()) {
+                trouble_ = "an exchange with an item that is not there";
+                return;
+            }
+            threads_[i].set(s.local, values[other]);
+        }
+    }
+    void multiply(const loop::MatrixStmt& s) {
+        for (size_t warp = 0; warp + loop::kWarp <= threads_.size(); warp += loop::kWarp) {
+            loop::WarpMatrices matrices{};
+            for (size_t i = 0; i < loop::kWarp; ++i) {
+                Evaluator& thread = threads_[warp + i];
+                accesses_.enter(group_, static_cast<int64_t>(warp + i));
+                const auto word = [&](ExprId id) {
+                    return static_cast<uint32_t>(thread.integer(id));
+                };
+                std::ranges::transform(s.a, matrices.a[i].begin(), word);
+                std::ranges::transform(s.b, matrices.b[i].begin(), word);
+                std::ranges::transform(s.totals, matrices.totals[i].begin(), [&](auto local) {
+                    return static_cast<float>(thread.real(local));
+                });
+            }
+            loop::multiply_matrices(s.products, matrices);
+            for (size_t i = 0; i < loop::kWarp; ++i) {
+                for (size_t j = 0; j < s.totals.size(); ++j) {
+                    threads_[warp + i].set(s.totals[j], {{matrices.totals[i][j], 0}});
+                }
+            }
+        }
+        for (const Evaluator& thread : threads_) {
+            if (trouble_.empty()) trouble_ = thread.trouble();
+        }
+        if (trouble_.empty()) trouble_ = accesses_.trouble();
+    }
     void one(const loop::Stmt& statement) {
         if (std::holds_alternative<loop::Barrier>(statement.node)) return accesses_.barrier();
+        if (const auto* const product = std::get_if<loop::MatrixStmt>(&statement.node)) {
+            return multiply(*product);
+        }
+        if (const auto* const swap = std::get_if<loop::Exchange>(&statement.node)) {
+            return exchange(*swap);
+        }
         const auto* const loop = std::get_if<loop::For>(&statement.node);
         if (loop && loop::has_barrier(loop->body)) {
             const int64_t end = common(loop->end);

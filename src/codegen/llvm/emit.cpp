@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 
@@ -36,7 +38,8 @@ public:
           i64_(llvm::Type::getInt64Ty(context_)),
           pointer_(llvm::PointerType::getUnqual(context_)),
           vars_(function.vars.size()),
-          bound_(function.vars.size()) {
+          bound_(function.vars.size()),
+          divisors_(function.vars.size(), 1) {
         if (!options.fast) return;
         llvm::FastMathFlags flags;
         flags.setAllowReciprocal();
@@ -58,6 +61,8 @@ private:
     }
     void emit_store(const loop::StoreStmt& s);
     void emit_tile(const loop::TileStmt& s);
+    void copy(const loop::CopyStmt& s);
+    void multiply(const loop::MatrixStmt& s);
     // Runs the body with a copy of the value table, because values of the body are not defined
     // after it.
     template <class Body>
@@ -90,6 +95,7 @@ private:
     Value* constant(const loop::Expr& e);
     Value* load(const loop::Expr& e);
     Value* load_strided(llvm::Type* stored, const loop::Expr& e, llvm::Align align, Value* mask);
+    llvm::Align alignment(loop::BufferId buffer, const loop::Address& address) const;
     Value* pointer(loop::BufferId buffer, const loop::Address& address);
     // The address `factor` times `index` elements behind `at`; without an index, `factor` elements.
     Value* step(llvm::Type* element, Value* at, Value* index, int64_t factor);
@@ -130,7 +136,8 @@ private:
     llvm::Type* pointer_;
     llvm::Function* inner_ = nullptr;
     std::vector<Value*> vars_;
-    std::vector<uint32_t> bound_;  // by variable: the order in which they got their values
+    std::vector<uint32_t> bound_;    // by variable: the order in which they got their values
+    std::vector<int64_t> divisors_;  // by variable: what it is a multiple of
     uint32_t bindings_ = 0;
     std::vector<llvm::AllocaInst*> locals_;
     std::vector<Value*> buffers_;
@@ -257,7 +264,32 @@ void Emitter::block(const loop::Block& statements) {
                                    {at, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
             },
             [&](const loop::TileStmt& s) { emit_tile(s); },
-            [&](const loop::Barrier&) { emit_barrier(b_); });
+            [&](const loop::Barrier&) { emit_barrier(b_); },
+            [&](const loop::Exchange&) {},
+            [&](const loop::CopyStmt& s) { copy(s); },
+            [&](const loop::MatrixStmt& s) { multiply(s); });
+    }
+}
+
+void Emitter::copy(const loop::CopyStmt& s) {
+    if (s.action == loop::CopyAction::EndBatch) return emit_end_of_batch(b_);
+    if (s.action == loop::CopyAction::Await) return emit_await(b_, s.later);
+    const int64_t bytes = s.elements * tensor::dtype_size(f_.buffers[s.to.value].dtype);
+    Value* const wanted = s.wanted.valid() ? value(s.wanted) : nullptr;
+    emit_copy(b_, pointer(s.to, s.at), pointer(s.from, s.source), bytes, wanted);
+}
+
+void Emitter::multiply(const loop::MatrixStmt& s) {
+    std::array<Value*, 4> totals{}, a{};
+    std::array<Value*, 2> words{};
+    std::ranges::transform(s.totals, totals.begin(), [&](loop::LocalId id) {
+        return b_.CreateLoad(b_.getFloatTy(), locals_[id.value]);
+    });
+    std::ranges::transform(s.a, a.begin(), [&](ExprId id) { return value(id); });
+    std::ranges::transform(s.b, words.begin(), [&](ExprId id) { return value(id); });
+    totals = emit_matrix(b_, s.products, totals, a, words);
+    for (size_t i = 0; i < totals.size(); ++i) {
+        b_.CreateStore(totals[i], locals_[s.totals[i].value]);
     }
 }
 
@@ -285,6 +317,7 @@ void Emitter::emit_for(const loop::For& s) {
     auto* const var = b_.CreatePHI(i64_, 2);
     var->addIncoming(begin, before);
     bind(s.var, var);
+    if (first) divisors_[s.var.value] = std::gcd(first->getSExtValue(), s.step);
     scope([&] { block(s.body); });
     Value* const next = b_.CreateAdd(var, number(s.step), "", true, true);
     var->addIncoming(next, b_.GetInsertBlock());
@@ -323,6 +356,20 @@ void Emitter::emit_store(const loop::StoreStmt& s) {
 }
 
 // ---- Memory -------------------------------------------------------------------------------------
+
+// That of an element, or more in memory of a group, where neighbouring loads then become one.
+llvm::Align Emitter::alignment(loop::BufferId id, const loop::Address& address) const {
+    const loop::Buffer& buffer = f_.buffers[id.value];
+    const int64_t size = tensor::dtype_size(buffer.dtype);
+    const llvm::Align element(static_cast<uint64_t>(size));
+    if (!buffer.shared || address.dynamic.valid()) return element;
+    int64_t common = kSharedAlign / size;
+    common = std::gcd(common, address.offset);
+    for (const loop::AddressTerm& term : address.terms) {
+        common = std::gcd(common, term.factor * divisors_[term.var.value]);
+    }
+    return llvm::Align(static_cast<uint64_t>(common * size));
+}
 
 // One step for each loop variable, outermost first, so that LLVM hoists the invariant part out of
 // inner loops.
@@ -417,7 +464,7 @@ Value* Emitter::load(const loop::Expr& e) {
     const unsigned lanes = e.type.lanes;
     llvm::Type* const stored = lanes_of(memory_type(buffer.dtype), lanes);
     const bool anywhere = f_.anywhere && !buffer.written;
-    const llvm::Align align(anywhere ? 1 : static_cast<uint64_t>(tensor::dtype_size(buffer.dtype)));
+    const llvm::Align align = anywhere ? llvm::Align(1) : alignment(e.buffer, e.address);
     if (e.type.kind == Kind::I32) {
         return b_.CreateAlignedLoad(type(e.type), pointer(e.buffer, e.address), align);
     }

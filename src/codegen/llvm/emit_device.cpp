@@ -11,7 +11,7 @@ namespace {
 using llvm::Value;
 namespace intrinsic = llvm::Intrinsic;
 
-constexpr unsigned kSharedSpace = 3;
+constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
 
 // What the driver must know about the kernel.
 void annotate(llvm::Function& kernel, const char* what, int64_t value) {
@@ -85,10 +85,66 @@ Value* shared_memory(llvm::IRBuilder<>& b,
                                                   nullptr,
                                                   llvm::GlobalValue::NotThreadLocal,
                                                   kSharedSpace);
-    memory->setAlignment(llvm::Align(16));
+    memory->setAlignment(llvm::Align(kSharedAlign));
     return b.CreateAddrSpaceCast(memory, b.getPtrTy());
 }
 
 void emit_barrier(llvm::IRBuilder<>& b) { b.CreateIntrinsic(intrinsic::nvvm_barrier0, {}, {}); }
+
+void emit_copy(llvm::IRBuilder<>& b, Value* to, Value* from, int64_t bytes, Value* wanted) {
+    llvm::LLVMContext& context = b.getContext();
+    Value* const target = b.CreateAddrSpaceCast(to, llvm::PointerType::get(context, kSharedSpace));
+    Value* const source =
+        b.CreateAddrSpaceCast(from, llvm::PointerType::get(context, kGlobalSpace));
+    if (!wanted) {
+        const intrinsic::ID id = bytes == 16  ? intrinsic::nvvm_cp_async_cg_shared_global_16
+                                 : bytes == 8 ? intrinsic::nvvm_cp_async_ca_shared_global_8
+                                              : intrinsic::nvvm_cp_async_ca_shared_global_4;
+        b.CreateIntrinsic(id, {}, {target, source});
+        return;
+    }
+    const intrinsic::ID id = bytes == 16  ? intrinsic::nvvm_cp_async_cg_shared_global_16_s
+                             : bytes == 8 ? intrinsic::nvvm_cp_async_ca_shared_global_8_s
+                                          : intrinsic::nvvm_cp_async_ca_shared_global_4_s;
+    Value* const all = b.getInt32(static_cast<uint32_t>(bytes));
+    b.CreateIntrinsic(id, {}, {target, source, b.CreateSelect(wanted, all, b.getInt32(0))});
+}
+
+void emit_end_of_batch(llvm::IRBuilder<>& b) {
+    b.CreateIntrinsic(intrinsic::nvvm_cp_async_commit_group, {}, {});
+}
+
+void emit_await(llvm::IRBuilder<>& b, int64_t later) {
+    b.CreateIntrinsic(
+        intrinsic::nvvm_cp_async_wait_group, {}, {b.getInt32(static_cast<uint32_t>(later))});
+}
+
+std::array<Value*, 4> emit_matrix(llvm::IRBuilder<>& b,
+                                  loop::MatrixProducts products,
+                                  const std::array<Value*, 4>& totals,
+                                  const std::array<Value*, 4>& a,
+                                  const std::array<Value*, 2>& words_of_b) {
+    using loop::MatrixProducts;
+    const auto word = [&](Value* v) -> Value* {
+        if (products == MatrixProducts::F16) {
+            return b.CreateBitCast(v, llvm::FixedVectorType::get(b.getHalfTy(), 2));
+        }
+        if (products == MatrixProducts::Bf16) return v;
+        return b.CreateIntrinsic(
+            intrinsic::nvvm_f2tf32_rna, {}, {b.CreateBitCast(v, b.getFloatTy())});
+    };
+    std::vector<Value*> arguments;
+    for (Value* const v : a) arguments.push_back(word(v));
+    for (Value* const v : words_of_b) arguments.push_back(word(v));
+    arguments.insert(arguments.end(), totals.begin(), totals.end());
+    const intrinsic::ID id =
+        products == MatrixProducts::Tf32  ? intrinsic::nvvm_mma_m16n8k8_row_col_tf32
+        : products == MatrixProducts::F16 ? intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32
+                                          : intrinsic::nvvm_mma_m16n8k16_row_col_bf16;
+    Value* const all = b.CreateIntrinsic(id, {}, arguments);
+    std::array<Value*, 4> result{};
+    for (unsigned i = 0; i < 4; ++i) result[i] = b.CreateExtractValue(all, i);
+    return result;
+}
 
 }  // namespace lemma::codegen

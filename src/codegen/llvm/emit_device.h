@@ -5,6 +5,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <array>
 #include <string>
 
 #include "loop/ir/node.h"
@@ -17,11 +18,24 @@ void emit_device_entry(llvm::IRBuilder<>& b,
                        const loop::Function& function,
                        const std::string& name,
                        llvm::Function* body);
-// The address of memory that the threads of a block share.
+// The address of memory that the threads of a block share, a multiple of kSharedAlign.
+constexpr int64_t kSharedAlign = 16;
 llvm::Value* shared_memory(llvm::IRBuilder<>& b,
                            llvm::Type* element,
                            int64_t elements,
                            llvm::Module& module);
 void emit_barrier(llvm::IRBuilder<>& b);
+// Copies so many bytes to memory of the block, or writes zeros where they are not wanted (missing:
+// everywhere).
+void emit_copy(
+    llvm::IRBuilder<>& b, llvm::Value* to, llvm::Value* from, int64_t bytes, llvm::Value* wanted);
+void emit_end_of_batch(llvm::IRBuilder<>& b);
+void emit_await(llvm::IRBuilder<>& b, int64_t later);
+// The totals after a MatrixStmt: those before it, and the words of both operands.
+std::array<llvm::Value*, 4> emit_matrix(llvm::IRBuilder<>& b,
+                                        loop::MatrixProducts products,
+                                        const std::array<llvm::Value*, 4>& totals,
+                                        const std::array<llvm::Value*, 4>& a,
+                                        const std::array<llvm::Value*, 2>& words_of_b);
 
 }  // namespace lemma::codegen

@@ -114,7 +114,10 @@ private:
                 // No target of C has tile registers.
                 [&](const loop::TileStmt&) { LEMMA_CHECK(false); },
                 // Nor is C for a device.
-                [&](const loop::Barrier&) { LEMMA_CHECK(false); });
+                [&](const loop::Barrier&) { LEMMA_CHECK(false); },
+                [&](const loop::Exchange&) { LEMMA_CHECK(false); },
+                [&](const loop::CopyStmt&) { LEMMA_CHECK(false); },
+                [&](const loop::MatrixStmt&) { LEMMA_CHECK(false); });
         }
     }
     void store(const loop::StoreStmt& s) {

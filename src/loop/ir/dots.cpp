@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "tensor/convert.h"
+
 namespace lemma::loop {
 
 namespace {
@@ -48,7 +50,50 @@ float dot_bf16(const TileSizes& sizes, const TileData& a, const TileData& b, int
     return without_subnormals(parts[0] + parts[1]);
 }
 
+// The nearest float with 10 bits of fraction; halves away from zero.
+double tf32_of(uint32_t bits) {
+    const auto value = std::bit_cast<float>(bits);
+    if (!std::isfinite(value)) return value;
+    return std::bit_cast<float>((bits + 0x1000U) & 0xFFFFE000U);
+}
+
+// The product of two words: of floats, or of two pairs.
+double multiply_words(MatrixProducts products, uint32_t a, uint32_t b) {
+    switch (products) {
+        case MatrixProducts::Tf32:
+            return tf32_of(a) * tf32_of(b);
+        case MatrixProducts::F16:
+            return tensor::from_f16(static_cast<uint16_t>(a)) *
+                       tensor::from_f16(static_cast<uint16_t>(b)) +
+                   tensor::from_f16(static_cast<uint16_t>(a >> 16)) *
+                       tensor::from_f16(static_cast<uint16_t>(b >> 16));
+        case MatrixProducts::Bf16:
+            break;
+    }
+    return tensor::from_bf16(static_cast<uint16_t>(a)) *
+               tensor::from_bf16(static_cast<uint16_t>(b)) +
+           tensor::from_bf16(static_cast<uint16_t>(a >> 16)) *
+               tensor::from_bf16(static_cast<uint16_t>(b >> 16));
+}
+
 }  // namespace
+
+void multiply_matrices(MatrixProducts products, WarpMatrices& matrices) {
+    const WarpMatrices from = matrices;
+    for (size_t item = 0; item < kWarp; ++item) {
+        for (size_t i = 0; i < 4; ++i) {
+            const size_t row = item / 4;  // or eight rows below
+            const size_t column = 2 * (item % 4) + i % 2;
+            double sum = static_cast<double>(from.totals[item][i]);
+            for (size_t word = 0; word < 8; ++word) {
+                const uint32_t a = from.a[4 * row + word % 4][i / 2 + 2 * (word / 4)];
+                const uint32_t b = from.b[4 * column + word % 4][word / 4];
+                sum += multiply_words(products, a, b);
+            }
+            matrices.totals[item][i] = static_cast<float>(sum);
+        }
+    }
+}
 
 int64_t dot_bytes(int64_t total, int64_t a, int64_t b, int64_t signs) {
     for (int i = 0; i < 4; ++i) {

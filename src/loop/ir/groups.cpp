@@ -15,6 +15,14 @@ const Block* body_of(const Stmt& statement) {
     return nullptr;
 }
 
+template <class Node>
+bool has(const Block& block) {
+    return std::ranges::any_of(block, [](const Stmt& statement) {
+        const Block* const body = body_of(statement);
+        return std::holds_alternative<Node>(statement.node) || (body && has<Node>(*body));
+    });
+}
+
 // Finds values that all items of a group have in common.
 class Uniform {
 public:
@@ -88,10 +96,7 @@ private:
 }  // namespace
 
 bool has_barrier(const Block& block) {
-    return std::ranges::any_of(block, [](const Stmt& statement) {
-        const Block* const body = body_of(statement);
-        return std::holds_alternative<Barrier>(statement.node) || (body && has_barrier(*body));
-    });
+    return has<Barrier>(block) || has<Exchange>(block) || has<MatrixStmt>(block);
 }
 
 std::string verify_groups(const Function& function) {
@@ -103,7 +108,11 @@ std::string verify_groups(const Function& function) {
     if (function.group < 0 || function.group > kMostGroup) return "a group of another size";
     if (!function.tiles.empty()) return "tile registers in a kernel for a device";
     if (!has_barrier(function.body)) return "";
-    if (function.items % function.group != 0) return "a group without all of its items";
+    const bool barriers = has<Barrier>(function.body);
+    if (barriers && function.items % function.group != 0) return "a group without all of its items";
+    const bool whole = function.items % kWarp == 0 && function.group % kWarp == 0;
+    const bool warps = has<Exchange>(function.body) || has<MatrixStmt>(function.body);
+    if (warps && !whole) return "a warp without all of its items";
     return Uniform(function).verify();
 }
 

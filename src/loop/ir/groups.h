@@ -8,11 +8,12 @@
 
 namespace lemma::loop {
 
-// Whether a barrier is in the block, or inside of a statement of it.
+// Whether the block has a barrier, or another statement that items do together, also inside of its
+// statements.
 bool has_barrier(const Block& block);
 
 // What is wrong with the groups of a function; empty if nothing is. All items of a group must come
-// to each barrier: conditions and loops around it are the same for all of them.
+// to each of these statements: conditions and loops around it are the same for all of them.
 std::string verify_groups(const Function& function);
 
 }  // namespace lemma::loop

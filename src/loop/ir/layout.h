@@ -46,6 +46,7 @@ struct BufferView {
     std::vector<ExprId> extents = {};
     // Of memory with room for more: the extents that strides are products of. Empty: `extents`.
     std::vector<ExprId> room = {};
+    int64_t align = 1;  // its memory begins at a multiple of so many elements
 
     const std::vector<ExprId>& spaced() const { return room.empty() ? extents : room; }
 };

@@ -3,6 +3,7 @@
 // it becomes machine code. Expressions are interned; addresses are affine in the loop variables.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
@@ -193,8 +194,53 @@ struct TileStmt {
 };
 // All items of a group come here before one of them goes on; stores before it are seen behind it.
 struct Barrier {};
+// The local gets the value that another item of the warp computes: the one whose number differs in
+// the bits of `distance`. All items of the warp come here together. Values are scalars.
+struct Exchange {
+    LocalId local;
+    ExprId value;
+    int64_t distance = 1;
+};
+// Copies to memory of the group go on while the item does. Those since the end of the last batch
+// are a batch. To await is to wait until only the last `later` batches of the item are under way.
+enum class CopyAction : uint8_t { Copy, EndBatch, Await };
+struct CopyStmt {
+    CopyAction action{};
+    // Of a copy: so many elements side by side, 4, 8 or 16 bytes in all; both addresses are
+    // multiples of that. Zeros where it is not wanted.
+    BufferId to, from;
+    Address at, source;
+    int64_t elements = 1;
+    ExprId wanted;  // may be missing
+    int64_t later = 0;
+};
+// The items of a warp multiply two matrices and add the product, 16 rows of 8 columns, to totals. A
+// word is a float, which is rounded to 10 bits of fraction, or two neighbours of 16 bits along the
+// sum. Item i has in this order:
+// - of A, 16 rows of 8 words: words i % 4 of rows i / 4 and i / 4 + 8, words i % 4 + 4 of both;
+// - of B, 8 columns of 8 words: words i % 4 and i % 4 + 4 of column i / 4;
+// - of the totals: columns 2 * (i % 4) and the next one of row i / 4, then of row i / 4 + 8.
+enum class MatrixProducts : uint8_t { Tf32, F16, Bf16 };
+struct MatrixStmt {
+    MatrixProducts products{};
+    std::array<LocalId, 4> totals;
+    std::array<ExprId, 4> a;  // words, as I32
+    std::array<ExprId, 2> b;
+};
 struct Stmt {
-    std::variant<For, If, StoreStmt, Set, Let, Bind, Prefetch, TileStmt, Barrier> node;
+    std::variant<For,
+                 If,
+                 StoreStmt,
+                 Set,
+                 Let,
+                 Bind,
+                 Prefetch,
+                 TileStmt,
+                 Barrier,
+                 Exchange,
+                 CopyStmt,
+                 MatrixStmt>
+        node;
 };
 
 struct Buffer {
@@ -215,6 +261,8 @@ struct TileRegister {
 
 // The items of a group on a device; so many share memory and barriers.
 constexpr int64_t kMostGroup = 1024;
+// The items of a warp: neighbours in a group that may exchange values.
+constexpr int64_t kWarp = 32;
 
 // One kernel. Its items are independent of one another: a call does those of a range. With groups,
 // it is for a device: each item is a thread, and the items of a group run at the same time. Groups

@@ -126,7 +126,10 @@ private:
                 [](const Prefetch&) {},
                 [&](const TileStmt& s) { tile(s); },
                 // A kernel for a device.
-                [](const Barrier&) { LEMMA_CHECK(false); });
+                [](const Barrier&) { LEMMA_CHECK(false); },
+                [](const Exchange&) { LEMMA_CHECK(false); },
+                [](const CopyStmt&) { LEMMA_CHECK(false); },
+                [](const MatrixStmt&) { LEMMA_CHECK(false); });
         }
     }
 

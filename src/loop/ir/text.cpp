@@ -131,6 +131,18 @@ static const char* products_text(TileProducts products) {
     return "?";
 }
 
+static const char* products_text(MatrixProducts products) {
+    switch (products) {
+        case MatrixProducts::Tf32:
+            return "tf32";
+        case MatrixProducts::F16:
+            return "f16";
+        case MatrixProducts::Bf16:
+            return "bf16";
+    }
+    return "?";
+}
+
 std::string type_text(Type type) {
     const char* const kinds[] = {"bool", "i32", "int", "f32", "f64"};
     const char* const kind = kinds[static_cast<size_t>(type.kind)];
@@ -262,8 +274,35 @@ private:
                         fmt::format("prefetch b{}[{}]", s.buffer.value, address(s.address, depth)));
                 },
                 [&](const TileStmt& s) { line(depth, tile(s, depth)); },
-                [&](const Barrier&) { line(depth, "barrier"); });
+                [&](const Barrier&) { line(depth, "barrier"); },
+                [&](const Exchange& s) {
+                    const std::string value = name(s.value, depth);
+                    line(depth, fmt::format("l{} = {} of {}", s.local.value, value, s.distance));
+                },
+                [&](const CopyStmt& s) { line(depth, copy(s, depth)); },
+                [&](const MatrixStmt& s) { line(depth, matrix(s, depth)); });
         }
+    }
+
+    std::string copy(const CopyStmt& s, int depth) {
+        if (s.action == CopyAction::EndBatch) return "end of batch";
+        if (s.action == CopyAction::Await) return fmt::format("await all but {}", s.later);
+        const std::string to = address(s.at, depth);
+        const std::string from = address(s.source, depth);
+        const std::string wanted =
+            s.wanted.valid() ? " where " + name(s.wanted, depth) : std::string();
+        return fmt::format(
+            "copy b{}[{}] = b{}[{}] x{}{}", s.to.value, to, s.from.value, from, s.elements, wanted);
+    }
+
+    std::string matrix(const MatrixStmt& s, int depth) {
+        std::string text;
+        for (const LocalId total : s.totals) text += fmt::format("l{} ", total.value);
+        text += "+=";
+        for (const ExprId word : s.a) text += " " + name(word, depth);
+        text += " *";
+        for (const ExprId word : s.b) text += " " + name(word, depth);
+        return text + " " + products_text(s.products);
     }
 
     std::string tile(const TileStmt& s, int depth) {
@@ -402,9 +441,46 @@ private:
                 },
                 [&](const Prefetch& s) { address(s.address); },
                 [&](const TileStmt& s) { tile(s); },
-                [](const Barrier&) {});
+                [](const Barrier&) {},
+                [&](const Exchange& s) {
+                    expr(s.value);
+                    const Type type = f_[s.value].type;
+                    const bool good = type == f_.locals[s.local.value].type && type.lanes == 1;
+                    if (!good) fail("an exchange of another type");
+                    if (s.distance < 1 || s.distance >= kWarp) fail("an exchange with no item");
+                },
+                [&](const CopyStmt& s) { copy(s); },
+                [&](const MatrixStmt& s) { matrix(s); });
         }
         for (const VarId var : here) bound_[var.value] = false;
+    }
+
+    void copy(const CopyStmt& s) {
+        if (s.action != CopyAction::Copy) {
+            if (s.later < 0) fail("less than no batch");
+            return;
+        }
+        address(s.at);
+        address(s.source);
+        if (s.wanted.valid()) expr(s.wanted);
+        const Buffer& to = f_.buffers[s.to.value];
+        const Buffer& from = f_.buffers[s.from.value];
+        if (!to.shared) fail("a copy to memory that no group has");
+        if (to.dtype != from.dtype) fail("a copy of another type");
+        const int64_t bytes = s.elements * tensor::dtype_size(to.dtype);
+        if (bytes != 4 && bytes != 8 && bytes != 16) fail("a copy of another size");
+    }
+
+    void matrix(const MatrixStmt& s) {
+        for (const LocalId total : s.totals) {
+            if (f_.locals[total.value].type != Type{Kind::F32}) fail("a total of another type");
+        }
+        const auto word = [&](ExprId id) {
+            expr(id);
+            if (f_[id].type != Type{Kind::I32}) fail("a word of another type");
+        };
+        std::ranges::for_each(s.a, word);
+        std::ranges::for_each(s.b, word);
     }
 
     void tile(const TileStmt& s) {

@@ -74,6 +74,7 @@ struct StageGraph {
     bool byte_products = false;         // kernels may add products of bytes in 32 bits
     bool bf16_products = false;         // kernels may multiply pairs of bf16
     int64_t lanes = 16;                 // floats in a vector of the target
+    bool device = false;                // kernels are for a device
 
     ir::TensorId new_tensor(tensor::DType dtype, tensor::Shape shape);
 };

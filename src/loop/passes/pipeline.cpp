@@ -85,7 +85,7 @@ int squares(RegionGraph& region, const PassOptions& options) {
     return find_squares(region.graph, options.numerics);
 }
 int pack(RegionGraph& region, const PassOptions& options) {
-    return pack_weights(region, options.target);
+    return pack_weights(region, options.target, options.numerics);
 }
 
 constexpr auto kPlanner = PassPhase::Planner;
@@ -146,11 +146,11 @@ const std::vector<Pass>& pipeline() {
         {"siblings", kOptimise, {"fuse", "split"}, siblings,
          "products of one operand are one", false},
         {"contract", kOptimise, {"split", "siblings"}, on_graph<find_contractions>,
-         "sums that pay as tiles are known", false},
+         "sums that pay as tiles are known"},
         {"fold", kOptimise, {"contract"}, on_graph<fold_scales>,
          "scales by channel are part of the weights"},
         {"windows", kOptimise, {"contract"}, windows,
-         "sums over windows that pay on transformed tiles are known"},
+         "sums over windows that pay on transformed tiles are known", false},
         {"layout", kOptimise, {"contract", "windows", "boundary"}, layout,
          "tensors are laid out for contractions"},
         {"concat", kOptimise, {"layout"}, on_region<find_insertions>,

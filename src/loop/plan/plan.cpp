@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/match.h"
 #include "ir/verify/verify.h"
@@ -191,8 +192,19 @@ StorageId Planner::place(Scope& scope, ir::TensorId id) {
         storage.begin = parent->second.second;
     }
     const StorageId at = plan_.storages.add(storage);
-    plan_.places[id] = {at, storage.dtype, scope.graph.shapes.at(id), std::move(layout)};
+    BufferView& view = plan_.places[id];
+    view = {at, storage.dtype, scope.graph.shapes.at(id), std::move(layout)};
+    view.align = alignment(scope, id, storage);
     return at;
+}
+
+// Items of a loop may lie anywhere.
+int64_t Planner::alignment(const Scope& scope, ir::TensorId id, const Storage& storage) const {
+    constexpr int64_t kAlign = 64;  // bytes, of all memory
+    if (scope.kind != RegionKind::Main) return 1;
+    const auto parent = scope.parents.find(id);
+    if (parent == scope.parents.end()) return kAlign / tensor::dtype_size(storage.dtype);
+    return std::gcd(plan_.places.at(parent->second.first).align, storage.begin);
 }
 
 // Tensors of compiled stages have memory; the others exist in the interpreter alone.
@@ -264,7 +276,7 @@ void Planner::add_kernels(Scope& scope, Region& region, const FusionGroup& group
         ScheduledKernel& kernel = *step.kernel();
         // It may read the bytes of a file, unless a device has a copy of them.
         kernel.function.anywhere = group.once && kernel.function.group == 0;
-        if (group.contraction && !window) {
+        if (group.contraction && !window && !group.contraction->device) {
             offer_narrower(kernel,
                            stage,
                            *group.contraction,
@@ -294,6 +306,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     graph.byte_products = options_.target.byte_dots;
     graph.bf16_products = options_.target.bf16_tiles;
     graph.lanes = options_.target.lanes();
+    graph.device = options_.target.device;
     graph.pool.strict = options_.numerics == Numerics::Strict;
     graph.pool.integer_powers = options_.integer_powers;
     graph.pool.accumulate = options_.accumulate;

@@ -45,6 +45,7 @@ private:
     void add_interpreted(Scope& scope, ir::OpId id, std::string why);
     void add_check(Scope& scope, ir::OpId id);
     void place_groups(Scope& scope);
+    int64_t alignment(const Scope& scope, ir::TensorId id, const Storage& storage) const;
     StorageId place(Scope& scope, ir::TensorId id);
     StorageRole role_of(const Scope& scope, ir::TensorId id) const;
     void add_steps(Scope& scope, Region& region, const FusionGroup& group);

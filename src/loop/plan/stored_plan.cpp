@@ -251,8 +251,8 @@ void fields(Archive& archive, like<Layout, Archive>& layout) {
 
 template <class Archive>
 void fields(Archive& archive, like<BufferView, Archive>& view) {
-    auto& [storage, dtype, shape, layout, extents, room] = view;
-    archive(storage, dtype, shape, layout, extents, room);
+    auto& [storage, dtype, shape, layout, extents, room, align] = view;
+    archive(storage, dtype, shape, layout, extents, room, align);
 }
 
 template <class Archive>

@@ -63,7 +63,6 @@ void schedule_threads(const NestContext& context,
         result.schedule = "run-time extents, threads";
         return loops.as_pieces(piece, function.body, element);
     }
-    if (schedule_device_tile(context, shape, steps, result, lower)) return;
     const VarId shared = shared_reduction(context, shape);
     if (!shared.valid()) {
         function.group = kDeviceGroup;

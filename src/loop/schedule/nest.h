@@ -59,6 +59,8 @@ struct NestContext {
 
 // All loops except the given outer ones, whose variables are already bound.
 NestShape find_loops(const NestContext& context, const std::vector<VarId>& given);
+// Neighbouring elements of the result become neighbouring steps.
+void order_as_memory(const NestContext& context, NestShape& shape);
 // Collapses loops whose steps continue evenly into one, and binds the variables of the outer ones.
 void collapse(const NestContext& context, NestShape& shape, Lowering& lower);
 // The cost of a step with vectors along the variable; strides other than 1 are expensive.
@@ -255,12 +257,6 @@ void schedule_threads(const NestContext& context,
                       ScheduledKernel& result,
                       Lowering& lower,
                       ExprId piece);
-// The loops of a sum of products with a tile for each group; false if that does not pay.
-bool schedule_device_tile(const NestContext& context,
-                          const NestShape& shape,
-                          NestSteps& steps,
-                          ScheduledKernel& result,
-                          Lowering& lower);
 inline constexpr int64_t kDeviceGroup = 256;     // items of a group, one for each element
 inline constexpr int64_t kDeviceSumGroup = 128;  // that share a reduction; a power of two
 inline constexpr int64_t kDeviceLoopGroup = 64;  // with run-time extents, where items are few

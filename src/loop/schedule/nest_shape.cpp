@@ -77,6 +77,13 @@ NestShape find_loops(const NestContext& context, const std::vector<VarId>& given
     return result;
 }
 
+void order_as_memory(const NestContext& context, NestShape& shape) {
+    const StageWrite& write = context.stage.writes[0];
+    std::ranges::stable_sort(shape.outputs, std::greater(), [&](const NestLoop& loop) {
+        return context.stride(write.tensor, write.index, loop.var);
+    });
+}
+
 void collapse(const NestContext& context, NestShape& shape, Lowering& lower) {
     for (auto* loops : {&shape.outputs, &shape.reductions}) {
         for (size_t i = loops->size(); i-- > 1;) {

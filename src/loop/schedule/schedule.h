@@ -86,6 +86,22 @@ struct Window {
     ir::TensorId scratch;    // transformed tiles and their totals; each thread has its own
 };
 
+// The tile of a sum of products that a group of items computes on a device: points by lanes.
+struct DeviceTile {
+    int64_t rows = 64, columns = 64;
+    // The part of an item; with matrix products, of a warp.
+    int64_t own_rows = 4, own_columns = 4;
+    int64_t section = 16;  // steps of the sum in memory of the group
+    int64_t stages = 2;    // sections in memory at a time
+    int64_t slices = 1;    // of a group, with sections of their own; a power of two
+    std::optional<MatrixProducts> products;
+
+    // Of a slice.
+    int64_t threads() const {
+        return rows / own_rows * (columns / own_columns) * (products ? kWarp : 1);
+    }
+};
+
 // A sum O[…] = sum(f(A[…], B[…])), mostly of products, and the roles of its variables. A is an
 // element of a tensor, B any value without it. B is packed in the order of the kernel's accesses,
 // and is a separate tensor; or it is an element of a tensor, too, and is read in place.
@@ -124,7 +140,8 @@ struct Contraction {
     // parts of `cut_steps` steps; 0: not cut. Totals wait in the result's memory between parts.
     size_t cut = 0;
     int64_t cut_steps = 0;
-    bool tiles = false;           // on tile registers (tiles.h): pairs of `vectors` vectors
+    bool tiles = false;  // on tile registers (tiles.h): pairs of `vectors` vectors
+    std::optional<DeviceTile> device;
     bool weights_inside = false;  // all blocks for a row of points, not all rows for a block
     bool batch_inside = false;    // likewise all batches
     // If it is valid, `packed` has the transformed weights: [batch of B…, blocks, positions in a
@@ -152,6 +169,21 @@ ScheduledKernel schedule_contraction(const Stage& stage,
                                      StagePool& pool,
                                      const BufferViews& places,
                                      const Target& target);
+
+// The same for a device: the order of the summed variables, and the tile. `fast`: floats may be
+// rounded for matrix products. Returns the number of parts into which the sum is better split; 1:
+// none.
+int64_t choose_device_tile(const StagePool& pool,
+                           const BufferViews& places,
+                           const Target& target,
+                           bool fast,
+                           Contraction& contraction);
+// Whether a tile on a device is worthwhile for the sum.
+bool suits_device(const Stage& stage, const StagePool& pool, const Contraction& contraction);
+ScheduledKernel schedule_device_contraction(const Stage& stage,
+                                            const Contraction& contraction,
+                                            StagePool& pool,
+                                            const BufferViews& places);
 
 // The window of the contraction with tiles of so many outputs along each axis, if it has one.
 std::optional<Window> find_window(const Stage& stage,

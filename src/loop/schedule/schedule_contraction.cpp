@@ -793,6 +793,7 @@ ScheduledKernel schedule_contraction(const Stage& stage,
                                      StagePool& pool,
                                      const BufferViews& places,
                                      const Target& target) {
+    if (contraction.device) return schedule_device_contraction(stage, contraction, pool, places);
     if (contraction.tiles) return schedule_tiles(stage, contraction, pool, places, target);
     return ContractionKernel(stage, contraction, pool, places, target).make();
 }

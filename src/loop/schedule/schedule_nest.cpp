@@ -100,6 +100,7 @@ ScheduledKernel schedule_nest(const Stage& stage,
         return result;
     }
     shape = find_loops(context, {});
+    if (device) order_as_memory(context, shape);
     collapse(context, shape, lower);
     if (device) {
         const auto pieces = [&] {

@@ -36,7 +36,14 @@ void visit_addresses(Block& block, const Visit& visit) {
             [](Set&) {},
             [](Let&) {},
             [](Bind&) {},
-            [](Barrier&) {});
+            [](Barrier&) {},
+            [](Exchange&) {},
+            [&](CopyStmt& s) {
+                if (s.action != CopyAction::Copy) return;
+                visit(s.from, s.source);
+                visit(s.to, s.at);
+            },
+            [](MatrixStmt&) {});
     }
 }
 
@@ -290,7 +297,30 @@ void Walk::block(Block& statements) {
                 put(s.stride);
                 address(s.address);
             },
-            [](Barrier&) {});
+            [](Barrier&) {},
+            [&](Exchange& s) {
+                put(s.local.value);
+                put(s.distance);
+                s.value = operand(s.value);
+            },
+            [&](CopyStmt& s) {
+                put(static_cast<int64_t>(s.action));
+                put(s.later);
+                if (s.action != CopyAction::Copy) return;
+                put(s.to.value);
+                put(s.from.value);
+                put(s.elements);
+                address(s.at);
+                address(s.source);
+                put(s.wanted.valid());
+                if (s.wanted.valid()) s.wanted = operand(s.wanted);
+            },
+            [&](MatrixStmt& s) {
+                put(static_cast<int64_t>(s.products));
+                for (const LocalId total : s.totals) put(total.value);
+                for (ExprId& word : s.a) word = operand(word);
+                for (ExprId& word : s.b) word = operand(word);
+            });
     }
 }
 

@@ -67,6 +67,7 @@ public:
         }
         if (!best) return in_place;
         if (!in_place) return best;
+        if (graph_.device && !is_constant(best->b)) return in_place;
         const bool weights = is_constant(best->b);
         if (best->lane_in_a) return weights ? best : in_place;
         // Neighbours often have channels innermost. Then the operand is transposed first.
@@ -455,6 +456,7 @@ int find_contractions(StageGraph& graph) {
         if (!group.compiled() || group.once || group.stages.size() != 1) continue;
         auto found = find_contraction(graph, group.stages[0]);
         if (!found) continue;
+        if (graph.device && !suits_device(group.stages[0], graph.pool, *found)) continue;
         const Expr& a = graph.pool[found->surrounded()];
         Halo halo = halos[tensor_of(a)];
         widen_halo(graph.pool, a, halo);

@@ -5,6 +5,7 @@
 
 #include "loop/passes/contraction/groups.h"
 #include "loop/passes/contraction/narrow_weights.h"
+#include "loop/passes/contraction/split_sums.h"
 #include "loop/schedule/tiles.h"
 #include "loop/schedule/winograd.h"
 
@@ -150,19 +151,36 @@ void add_scratch(StageGraph& graph, FusionGroup& group, const Target& target) {
     group.writes.push_back(c.window->scratch);
 }
 
+// The group that adds the parts of the sum, if it is split.
+std::optional<FusionGroup> choose_for_device(RegionGraph& region,
+                                             FusionGroup& group,
+                                             const Target& target,
+                                             Numerics numerics) {
+    Contraction& c = *group.contraction;
+    const bool fast = numerics == Numerics::Fast;
+    std::optional<FusionGroup> adding;
+    const int64_t parts = choose_device_tile(region.graph.pool, region.places, target, fast, c);
+    if (parts > 1) adding = split_sum(region, group, parts);
+    if (adding) choose_device_tile(region.graph.pool, region.places, target, fast, c);
+    return adding;
+}
+
 }  // namespace
 
-int pack_weights(RegionGraph& region, const Target& target) {
+int pack_weights(RegionGraph& region, const Target& target, Numerics numerics) {
     StageGraph& graph = region.graph;
     int count = 0;
-    const int narrow = find_narrow_weights(graph);
+    const int narrow = target.device ? 0 : find_narrow_weights(graph);
     std::vector<FusionGroup> groups;
     for (FusionGroup& group : graph.groups) {
+        std::optional<FusionGroup> adding;
         if (group.contraction) {
             ++count;
             Contraction& c = *group.contraction;
             if (c.window && !reads_channels(graph, region.places, c)) c.window.reset();
-            if (c.window) {
+            if (target.device) {
+                adding = choose_for_device(region, group, target, numerics);
+            } else if (c.window) {
                 add_scratch(graph, group, target);
             } else if (c.narrow) {
                 choose_tile(group.stages[0], graph.pool, region.places, target, c);
@@ -179,6 +197,7 @@ int pack_weights(RegionGraph& region, const Target& target) {
             groups.push_back(std::move(made));
         }
         groups.push_back(std::move(group));
+        if (adding) groups.push_back(std::move(*adding));
     }
     graph.groups = std::move(groups);
     if (narrow > 0) drop_unread(graph);

@@ -9,6 +9,6 @@
 namespace lemma::loop {
 
 // Returns the number of contractions.
-int pack_weights(RegionGraph& region, const Target& target);
+int pack_weights(RegionGraph& region, const Target& target, Numerics numerics = Numerics::Default);
 
 }  // namespace lemma::loop

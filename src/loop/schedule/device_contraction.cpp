@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of products for a device. A group of items computes a tile of the result: points by lanes.
+// It copies sections of both operands to its memory, several sections ahead. An item adds the
+// products of its part of the tile in registers, or a warp does with matrix products. If there are
+// few tiles, the slices of a group compute the same tile, each from other sections.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "loop/schedule/lowering.h"
+#include "loop/schedule/nest.h"
+#include "loop/schedule/points.h"
+
+namespace lemma::loop {
+
+namespace {
+
+constexpr int64_t kApart = 4;        // words between rows of A: they lie in other banks
+constexpr int64_t kMatrixApart = 8;  // likewise of B, for matrix products
+constexpr int64_t kQuad = 4;         // words that an item reads at once
+constexpr int64_t kRowsAtOnce = 16, kColumnsAtOnce = 8, kWordsAtOnce = 8;  // of a matrix product
+
+class DeviceContraction {
+public:
+    DeviceContraction(const Stage& stage,
+                      const Contraction& contraction,
+                      StagePool& pool,
+                      const BufferViews& places)
+        : stage_(stage),
+          c_(contraction),
+          t_(*contraction.device),
+          pool_(pool),
+          places_(places),
+          lower_(pool, places, result_),
+          build_(lower_.build),
+          points_(merge_points(stage, contraction.points, pool, places)) {}
+
+    ScheduledKernel make();
+
+private:
+    using Vars = std::vector<VarId>;
+    struct Extents {
+        std::vector<VarId> vars;
+        std::vector<int64_t> extents;
+        int64_t all() const {
+            int64_t product = 1;
+            for (const int64_t extent : extents) product = total_elements(product, extent);
+            return product;
+        }
+    };
+    // What an item copies of a section of an operand: every n-th chunk, for n items.
+    struct Copies {
+        BufferId to;
+        int64_t elements = 1;            // of a chunk
+        std::vector<ExprId> step, lane;  // of the first element; A: the row instead of the lane
+        std::vector<Vars> points;        // of A
+        int64_t row = 0;                 // words of a row in memory
+    };
+
+    void add_buffers();
+    void find_items(Block& out);
+    void prepare_a(Block& out);
+    void prepare_b(Block& out);
+    void copy(ExprId section, VarId buffer, Block& out);
+    void copy_a(ExprId first, VarId buffer, Block& out);
+    void copy_b(ExprId first, VarId buffer, Block& out);
+    void copy_one(
+        const Copies& copies, Lowering::Element from, Address to, ExprId wanted, Block& out);
+    void start_totals(Block& out);
+    void sections(Block& out);
+    void multiply_words(VarId buffer, Block& out);
+    void multiply_matrices(VarId buffer, Block& out);
+    void join_slices(Block& out);
+    void store(Block& out);
+
+    int64_t chunk_of_a() const;
+    int64_t chunk_of_b() const;
+    bool is_even(ir::TensorId tensor, const std::vector<ExprId>& index, int64_t chunk) const;
+    ExprId wanted_step(ExprId step);
+    ExprId number(int64_t value) { return build_.integer(value); }
+    ExprId binary(Op op, ExprId a, int64_t b) { return build_.make(op, {a, number(b)}); }
+    ExprId bound(ExprId value, Block& out);
+    VarId new_var(ExprId value, Block& out);
+    Vars take_apart(ExprId number, const Extents& extents, Block& out);
+    void bind(const Extents& extents, const Vars& vars) {
+        for (size_t i = 0; i < vars.size(); ++i) lower_.bind(extents.vars[i], vars[i]);
+    }
+    // The words of memory that a section of an operand takes.
+    int64_t words_of_a() const { return t_.rows * a_.row; }
+    int64_t words_of_b() const { return t_.section * b_.row; }
+    Address at_section(VarId buffer, int64_t words) const;
+    int64_t threads() const { return t_.threads(); }
+
+    const Stage& stage_;
+    const Contraction& c_;
+    const DeviceTile& t_;
+    StagePool& pool_;
+    const BufferViews& places_;
+    ScheduledKernel result_;
+    Lowering lower_;
+    Builder& build_;
+    Points points_;
+    Extents rows_, reduced_, batch_;
+    int64_t sum_ = 1;       // steps
+    int64_t sections_ = 1;  // of a slice
+    BufferId packed_;
+    Copies a_, b_;
+    VarId slice_, thread_, block_, row_tile_;
+    VarId x_, y_, warp_column_;                 // of the item, and the first one of its warp
+    std::vector<Address> row_at_, column_at_;   // of the item's totals in the tile
+    std::vector<std::vector<LocalId>> totals_;  // by row and column
+};
+
+ScheduledKernel DeviceContraction::make() {
+    Function& function = result_.function;
+    function.name = "product";
+    function.item = build_.var("item");
+    for (const VarId var : points_.merged) lower_.bind(var, Address{});
+    rows_ = {points_.vars, points_.extents};
+    for (const VarId var : c_.reduced) {
+        reduced_.vars.push_back(var);
+        reduced_.extents.push_back(pool_.extent(var));
+    }
+    for (const VarId var : c_.batch) {
+        batch_.vars.push_back(var);
+        batch_.extents.push_back(pool_.extent(var));
+    }
+    sum_ = reduced_.all();
+    sections_ = ceil_of(sum_, t_.section * t_.slices);
+    add_buffers();
+    Block& out = function.body;
+    find_items(out);
+    prepare_a(out);
+    prepare_b(out);
+    start_totals(out);
+    sections(out);
+    if (t_.slices > 1) join_slices(out);
+    const ExprId first = binary(Op::Equal, build_.index(slice_), 0);
+    when(t_.slices > 1 ? first : build_.boolean(true), build_, out, [&](Block& block) {
+        store(block);
+    });
+    result_.schedule =
+        fmt::format("{} {}x{} of threads", t_.products ? "matrices" : "tile", t_.rows, t_.columns);
+    if (t_.slices > 1) result_.schedule += fmt::format(", {} slices", t_.slices);
+    return std::move(result_);
+}
+
+// Memory of the group comes last, so the arguments must be known before.
+void DeviceContraction::add_buffers() {
+    if (!c_.in_place) packed_ = lower_.buffer(c_.packed, false);
+    const Expr a = pool_[c_.a];
+    lower_.buffer(tensor_of(a), false);
+    if (c_.in_place) lower_.buffer(tensor_of(pool_[c_.b]), false);
+    for (const ExprId value : {stage_.initial, stage_.finish}) {
+        if (!value.valid()) continue;
+        pool_.visit_reads(value, [&](ExprId id, const Expr& e) {
+            if (id != stage_.total) lower_.buffer(tensor_of(e), false);
+        });
+    }
+    lower_.buffer(stage_.writes[0].tensor, true);
+    a_.row = t_.section + kApart;
+    b_.row = t_.columns + (t_.products ? kMatrixApart : 0);
+    const int64_t buffers = t_.slices * t_.stages;
+    a_.to = build_.shared(tensor::DType::F32, buffers * words_of_a());
+    b_.to = build_.shared(tensor::DType::F32, buffers * words_of_b());
+}
+
+// ---- Items --------------------------------------------------------------------------------------
+
+ExprId DeviceContraction::bound(ExprId value, Block& out) {
+    if (build_[value].op == Op::Constant) return value;
+    return build_.index(new_var(value, out));
+}
+
+VarId DeviceContraction::new_var(ExprId value, Block& out) {
+    const VarId var = build_.var({});
+    out.push_back({Bind{var, value}});
+    return var;
+}
+
+DeviceContraction::Vars DeviceContraction::take_apart(ExprId number,
+                                                      const Extents& extents,
+                                                      Block& out) {
+    Vars vars(extents.vars.size());
+    ExprId rest = number;
+    for (size_t i = vars.size(); i-- > 0;) {
+        vars[i] = new_var(i == 0 ? rest : binary(Op::Mod, rest, extents.extents[i]), out);
+        if (i > 0) rest = bound(binary(Op::Div, rest, extents.extents[i]), out);
+    }
+    return vars;
+}
+
+void DeviceContraction::find_items(Block& out) {
+    Function& function = result_.function;
+    function.group = threads() * t_.slices;
+    const int64_t row_tiles = ceil_of(rows_.all(), t_.rows);
+    function.items =
+        total_elements(total_elements(c_.blocks * row_tiles, batch_.all()), function.group);
+    const ExprId item = build_.index(function.item);
+    const ExprId in_group = bound(binary(Op::Mod, item, function.group), out);
+    slice_ = new_var(binary(Op::Div, in_group, threads()), out);
+    thread_ = new_var(binary(Op::Mod, in_group, threads()), out);
+    const ExprId group = bound(binary(Op::Div, item, function.group), out);
+    block_ = new_var(binary(Op::Mod, group, c_.blocks), out);
+    const ExprId rest = bound(binary(Op::Div, group, c_.blocks), out);
+    row_tile_ = new_var(binary(Op::Mod, rest, row_tiles), out);
+    bind(batch_, take_apart(bound(binary(Op::Div, rest, row_tiles), out), batch_, out));
+}
+
+// ---- Copies -------------------------------------------------------------------------------------
+
+// Whether all elements at whole chunks lie at whole chunks in memory.
+bool DeviceContraction::is_even(ir::TensorId tensor,
+                                const std::vector<ExprId>& index,
+                                int64_t chunk) const {
+    const BufferView& place = places_.at(tensor);
+    if (place.align % chunk != 0 || place.layout.offset % chunk != 0 || place.layout.split >= 0) {
+        return false;
+    }
+    for (size_t axis = 0; axis < index.size(); ++axis) {
+        const auto affine = pool_.affine(index[axis]);
+        if (!affine) return false;
+        const int64_t stride = place.layout.strides[axis];
+        if (affine->offset * stride % chunk != 0) return false;
+        for (const AddressTerm& term : affine->terms) {
+            const bool along = term.factor * stride == 1;
+            if (!along && term.factor * stride % chunk != 0) return false;
+        }
+    }
+    return true;
+}
+
+int64_t DeviceContraction::chunk_of_a() const {
+    const Expr& a = pool_[c_.a];
+    const BufferView& place = places_.at(tensor_of(a));
+    const bool whole = stride_of(pool_, place, a.args, c_.reduced.back()) == 1 &&
+                       reduced_.extents.back() % kQuad == 0 && is_even(tensor_of(a), a.args, kQuad);
+    return whole ? kQuad : 1;
+}
+
+int64_t DeviceContraction::chunk_of_b() const {
+    if (!c_.in_place) return kQuad;
+    const Expr& b = pool_[c_.b];
+    const BufferView& place = places_.at(tensor_of(b));
+    const bool whole = place.dtype == tensor::DType::F32 &&
+                       stride_of(pool_, place, b.args, c_.lane) == 1 &&
+                       pool_.extent(c_.lane) % kQuad == 0 && is_even(tensor_of(b), b.args, kQuad);
+    return whole ? kQuad : 1;
+}
+
+void DeviceContraction::prepare_a(Block& out) {
+    a_.elements = chunk_of_a();
+    const int64_t chunks = t_.section / a_.elements;  // of a row
+    const ExprId thread = build_.index(thread_);
+    const ExprId step = bound(binary(Op::Mul, binary(Op::Mod, thread, chunks), a_.elements), out);
+    const ExprId row = bound(binary(Op::Div, thread, chunks), out);
+    const int64_t all = rows_.all();
+    for (int64_t i = 0; i < t_.rows * chunks / threads(); ++i) {
+        a_.step.push_back(step);
+        a_.lane.push_back(bound(binary(Op::Add, row, i * (threads() / chunks)), out));
+        const ExprId first = binary(Op::Mul, build_.index(row_tile_), t_.rows);
+        ExprId point = build_.make(Op::Add, {first, a_.lane.back()});
+        // Totals of other points are not stored.
+        if (all % t_.rows != 0) point = binary(Op::Min, point, all - 1);
+        a_.points.push_back(take_apart(bound(point, out), rows_, out));
+    }
+}
+
+void DeviceContraction::prepare_b(Block& out) {
+    b_.elements = chunk_of_b();
+    const int64_t chunks = t_.columns / b_.elements;  // of a step
+    const ExprId thread = build_.index(thread_);
+    for (int64_t i = 0; i < t_.section * chunks / threads(); ++i) {
+        const ExprId chunk = binary(Op::Add, thread, i * threads());
+        b_.step.push_back(bound(binary(Op::Div, chunk, chunks), out));
+        b_.lane.push_back(bound(binary(Op::Mul, binary(Op::Mod, chunk, chunks), b_.elements), out));
+    }
+}
+
+Address DeviceContraction::at_section(VarId buffer, int64_t words) const {
+    Address at;
+    at.add(buffer, words);
+    at.add(slice_, t_.stages * words);
+    return at;
+}
+
+// Missing: every step is.
+ExprId DeviceContraction::wanted_step(ExprId step) {
+    const bool all = sum_ % (t_.section * t_.slices) == 0;
+    return all ? build_.boolean(true) : binary(Op::Less, step, sum_);
+}
+
+// The section of that number of each slice.
+void DeviceContraction::copy(ExprId section, VarId buffer, Block& out) {
+    const ExprId all =
+        build_.make(Op::Add, {binary(Op::Mul, section, t_.slices), build_.index(slice_)});
+    const ExprId first = bound(binary(Op::Mul, all, t_.section), out);
+    copy_a(first, buffer, out);
+    copy_b(first, buffer, out);
+}
+
+void DeviceContraction::copy_one(
+    const Copies& copies, Lowering::Element from, Address to, ExprId wanted, Block& out) {
+    const Expr& always = build_[wanted];
+    const bool all = always.op == Op::Constant && always.integer != 0;
+    const tensor::DType dtype = result_.function.buffers[from.buffer.value].dtype;
+    if (dtype == tensor::DType::F32) {
+        CopyStmt statement{.action = CopyAction::Copy, .to = copies.to, .from = from.buffer};
+        statement.at = std::move(to);
+        statement.source = std::move(from.address);
+        statement.elements = copies.elements;
+        if (!all) statement.wanted = wanted;
+        out.push_back({std::move(statement)});
+        return;
+    }
+    // Other types become floats on the way.
+    for (int64_t i = 0; i < copies.elements; ++i) {
+        const LocalId held = build_.local({Kind::F32, 1});
+        out.push_back({Set{held, build_.real(0, Kind::F32)}});
+        when(wanted, build_, out, [&](Block& block) {
+            Address source = from.address;
+            source.offset += i;
+            const ExprId value = build_.load(from.buffer, std::move(source));
+            block.push_back({Set{held, build_.cast(value, Kind::F32)}});
+        });
+        Address target = to;
+        target.offset += i;
+        out.push_back({StoreStmt{copies.to, std::move(target), build_.get(held), {}}});
+        build_.stored();
+    }
+}
+
+void DeviceContraction::copy_a(ExprId first, VarId buffer, Block& out) {
+    const ExprId step = bound(build_.make(Op::Add, {first, a_.step[0]}), out);
+    bind(reduced_, take_apart(step, reduced_, out));
+    const ExprId wanted = wanted_step(step);
+    const Expr a = pool_[c_.a];
+    for (size_t i = 0; i < a_.lane.size(); ++i) {
+        bind(rows_, a_.points[i]);
+        Address to = at_section(buffer, words_of_a());
+        to.dynamic = build_.make(Op::Add, {binary(Op::Mul, a_.lane[i], a_.row), a_.step[0]});
+        copy_one(a_, lower_.element(tensor_of(a), a.args, false), std::move(to), wanted, out);
+    }
+}
+
+void DeviceContraction::copy_b(ExprId first, VarId buffer, Block& out) {
+    const Expr b = pool_[c_.b];
+    for (size_t i = 0; i < b_.lane.size(); ++i) {
+        const ExprId step = bound(build_.make(Op::Add, {first, b_.step[i]}), out);
+        ExprId wanted = wanted_step(step);
+        Lowering::Element from;
+        if (c_.in_place) {
+            bind(reduced_, take_apart(step, reduced_, out));
+            const ExprId before = binary(Op::Mul, build_.index(block_), t_.columns);
+            const VarId lane = new_var(build_.make(Op::Add, {before, b_.lane[i]}), out);
+            lower_.bind(c_.lane, lane);
+            const int64_t extent = pool_.extent(c_.lane);
+            if (extent % t_.columns != 0) {
+                const ExprId inside = binary(Op::Less, build_.index(lane), extent);
+                wanted = build_.make(Op::And, {wanted, inside});
+            }
+            from = lower_.element(tensor_of(b), b.args, false);
+        } else {
+            const Layout& layout = places_.at(c_.packed).layout;
+            from.buffer = packed_;
+            size_t axis = 0;
+            for (const VarId var : c_.packed_batch) {
+                from.address.add(lower_.bound(var).terms.at(0).var, layout.strides[axis++]);
+            }
+            from.address.add(block_, layout.strides[axis]);
+            // The steps lie one behind the other.
+            from.address.dynamic =
+                build_.make(Op::Add, {binary(Op::Mul, step, t_.columns), b_.lane[i]});
+        }
+        Address to = at_section(buffer, words_of_b());
+        to.dynamic = build_.make(Op::Add, {binary(Op::Mul, b_.step[i], b_.row), b_.lane[i]});
+        copy_one(b_, std::move(from), std::move(to), wanted, out);
+    }
+}
+
+// ---- Products -----------------------------------------------------------------------------------
+
+void DeviceContraction::start_totals(Block& out) {
+    const ExprId thread = build_.index(thread_);
+    const int64_t across = t_.columns / t_.own_columns;
+    const auto at = [](VarId var, int64_t factor, int64_t offset) {
+        Address address;
+        address.add(var, factor);
+        address.offset = offset;
+        return address;
+    };
+    if (t_.products) {
+        const ExprId warp = bound(binary(Op::Div, thread, kWarp), out);
+        const ExprId lane = bound(binary(Op::Mod, thread, kWarp), out);
+        const ExprId first_row = binary(Op::Mul, binary(Op::Div, warp, across), t_.own_rows);
+        const ExprId first_column = binary(Op::Mul, binary(Op::Mod, warp, across), t_.own_columns);
+        // Row of the totals and of A; a quarter of a row, and its column of B.
+        y_ = new_var(build_.make(Op::Add, {first_row, binary(Op::Div, lane, 4)}), out);
+        x_ = new_var(binary(Op::Mod, lane, 4), out);
+        warp_column_ = new_var(first_column, out);
+        for (int64_t i = 0; i < t_.own_rows; i += kRowsAtOnce / 2) row_at_.push_back(at(y_, 1, i));
+        for (int64_t j = 0; j < t_.own_columns; j += kColumnsAtOnce) {
+            for (int64_t next = 0; next < 2; ++next) {
+                Address column = at(x_, 2, j + next);
+                column.add(warp_column_, 1);
+                column_at_.push_back(std::move(column));
+            }
+        }
+    } else {
+        y_ = new_var(binary(Op::Div, thread, across), out);
+        x_ = new_var(binary(Op::Mod, thread, across), out);
+        for (int64_t i = 0; i < t_.own_rows; ++i) {
+            row_at_.push_back(at(y_, 1, i * (t_.rows / t_.own_rows)));
+        }
+        for (int64_t j = 0; j < t_.own_columns; ++j) {
+            column_at_.push_back(at(x_, kQuad, j % kQuad + j / kQuad * (across * kQuad)));
+        }
+    }
+    totals_.assign(row_at_.size(), std::vector<LocalId>(column_at_.size()));
+    for (auto& row : totals_) {
+        for (LocalId& total : row) {
+            total = build_.local({Kind::F32, 1});
+            out.push_back({Set{total, build_.real(0, Kind::F32)}});
+        }
+    }
+}
+
+// The copies of a section begin when those of the sections before it are under way.
+void DeviceContraction::sections(Block& out) {
+    const int64_t ahead = t_.stages - 1;
+    const auto copy_if_there = [&](ExprId section, Block& block) {
+        const VarId buffer = new_var(binary(Op::Mod, section, t_.stages), block);
+        when(binary(Op::Less, section, sections_), build_, block, [&](Block& inner) {
+            copy(section, buffer, inner);
+        });
+        block.push_back({CopyStmt{.action = CopyAction::EndBatch}});
+    };
+    const VarId early = build_.var({});
+    For first{early, number(0), number(ahead), 1, {}};
+    copy_if_there(build_.index(early), first.body);
+    out.push_back({std::move(first)});
+    const VarId now = build_.var({});
+    For all{now, number(0), number(sections_), 1, {}};
+    all.body.push_back({CopyStmt{.action = CopyAction::Await, .later = ahead - 1}});
+    all.body.push_back({Barrier{}});
+    const ExprId next = bound(binary(Op::Add, build_.index(now), ahead), all.body);
+    copy_if_there(next, all.body);
+    build_.stored();
+    const VarId buffer = new_var(binary(Op::Mod, build_.index(now), t_.stages), all.body);
+    if (t_.products) {
+        multiply_matrices(buffer, all.body);
+    } else {
+        multiply_words(buffer, all.body);
+    }
+    build_.stored();
+    out.push_back({std::move(all)});
+}
+
+void DeviceContraction::multiply_words(VarId buffer, Block& out) {
+    const VarId step = build_.var({});
+    For steps{step, number(0), number(t_.section), kQuad, {}};
+    for (int64_t ahead = 0; ahead < kQuad; ++ahead) {
+        for (size_t i = 0; i < row_at_.size(); ++i) {
+            Address from_a = at_section(buffer, words_of_a());
+            from_a.add(step, 1);
+            from_a.add(y_, a_.row);
+            from_a.offset = row_at_[i].offset * a_.row + ahead;
+            const ExprId a = build_.load(a_.to, std::move(from_a));
+            for (size_t j = 0; j < column_at_.size(); ++j) {
+                Address from_b = at_section(buffer, words_of_b());
+                from_b.add(step, b_.row);
+                from_b.add(x_, kQuad);
+                from_b.offset = ahead * b_.row + column_at_[j].offset;
+                const ExprId b = build_.load(b_.to, std::move(from_b));
+                const LocalId total = totals_[i][j];
+                steps.body.push_back({Set{total, build_.make(Op::Fma, {a, b, build_.get(total)})}});
+            }
+        }
+    }
+    out.push_back({std::move(steps)});
+}
+
+void DeviceContraction::multiply_matrices(VarId buffer, Block& out) {
+    const VarId step = build_.var({});
+    For steps{step, number(0), number(t_.section), kWordsAtOnce, {}};
+    const auto word_of_a = [&](int64_t row, int64_t word) {
+        Address at = at_section(buffer, words_of_a());
+        at.add(step, 1);
+        at.add(y_, a_.row);
+        at.add(x_, 1);
+        at.offset = row * a_.row + word;
+        return build_.load_bytes(a_.to, std::move(at));
+    };
+    const VarId column =
+        new_var(build_.make(Op::Add,
+                            {build_.index(warp_column_),
+                             binary(Op::Div, binary(Op::Mod, build_.index(thread_), kWarp), 4)}),
+                out);
+    const auto word_of_b = [&](int64_t word, int64_t columns) {
+        Address at = at_section(buffer, words_of_b());
+        at.add(step, b_.row);
+        at.add(x_, b_.row);
+        at.add(column, 1);
+        at.offset = word * b_.row + columns;
+        return build_.load_bytes(b_.to, std::move(at));
+    };
+    for (size_t i = 0; i < row_at_.size(); i += 2) {
+        for (size_t j = 0; j < column_at_.size(); j += 2) {
+            const int64_t row = row_at_[i].offset;
+            const int64_t columns = column_at_[j].offset;
+            constexpr int64_t kHalf = kRowsAtOnce / 2;
+            MatrixStmt product{
+                *t_.products,
+                {totals_[i][j], totals_[i][j + 1], totals_[i + 1][j], totals_[i + 1][j + 1]},
+                {word_of_a(row, 0),
+                 word_of_a(row + kHalf, 0),
+                 word_of_a(row, 4),
+                 word_of_a(row + kHalf, 4)},
+                {word_of_b(0, columns), word_of_b(4, columns)}};
+            steps.body.push_back({std::move(product)});
+        }
+    }
+    out.push_back({std::move(steps)});
+}
+
+// Adds the totals of the second half of the slices to those of the first, until one is left.
+void DeviceContraction::join_slices(Block& out) {
+    const int64_t own = std::ssize(row_at_) * std::ssize(column_at_);
+    const BufferId parts = build_.shared(tensor::DType::F32, t_.slices / 2 * own * threads());
+    const ExprId slice = build_.index(slice_);
+    const auto each = [&](int64_t first, const auto& visit) {
+        int64_t i = -first * own;
+        for (const auto& row : totals_) {
+            for (const LocalId total : row) {
+                Address at;
+                at.offset = i++ * threads();
+                at.add(slice_, own * threads());
+                at.add(thread_, 1);
+                visit(total, std::move(at));
+            }
+        }
+    };
+    for (int64_t half = t_.slices / 2; half > 0; half /= 2) {
+        const ExprId second = build_.make(Op::LessEqual, {number(half), slice});
+        const ExprId still = binary(Op::Less, slice, 2 * half);
+        when(build_.make(Op::And, {second, still}), build_, out, [&](Block& block) {
+            each(half, [&](LocalId total, Address at) {
+                block.push_back({StoreStmt{parts, std::move(at), build_.get(total), {}}});
+            });
+        });
+        build_.stored();
+        out.push_back({Barrier{}});
+        when(binary(Op::Less, slice, half), build_, out, [&](Block& block) {
+            each(0, [&](LocalId total, Address at) {
+                const ExprId other = build_.load(parts, std::move(at));
+                block.push_back({Set{total, build_.make(Op::Add, {build_.get(total), other})}});
+            });
+        });
+        out.push_back({Barrier{}});
+        build_.stored();
+    }
+}
+
+void DeviceContraction::store(Block& out) {
+    const StageWrite& write = stage_.writes[0];
+    const int64_t points = rows_.all(), lanes = pool_.extent(c_.lane);
+    const bool starts_at_zero = [&] {
+        const Expr& initial = pool_[stage_.initial];
+        return initial.op == Op::Constant && initial.real == 0 && initial.integer == 0;
+    }();
+    std::vector<VarId> columns;
+    for (const Address& at : column_at_) {
+        const ExprId before = binary(Op::Mul, build_.index(block_), t_.columns);
+        columns.push_back(new_var(build_.make(Op::Add, {before, build_.sum(at)}), out));
+    }
+    for (size_t i = 0; i < row_at_.size(); ++i) {
+        const ExprId before = binary(Op::Mul, build_.index(row_tile_), t_.rows);
+        const ExprId point = bound(build_.make(Op::Add, {before, build_.sum(row_at_[i])}), out);
+        const Vars vars = take_apart(point, rows_, out);
+        const bool all = points % t_.rows == 0;
+        when(all ? build_.boolean(true) : binary(Op::Less, point, points),
+             build_,
+             out,
+             [&](Block& block) {
+                 bind(rows_, vars);
+                 for (size_t j = 0; j < columns.size(); ++j) {
+                     lower_.bind(c_.lane, columns[j]);
+                     const bool inside = lanes % t_.columns == 0;
+                     const ExprId lane = build_.index(columns[j]);
+                     when(inside ? build_.boolean(true) : binary(Op::Less, lane, lanes),
+                          build_,
+                          block,
+                          [&](Block& inner) {
+                              ExprId value = build_.get(totals_[i][j]);
+                              if (!starts_at_zero) {
+                                  const ExprId initial = lower_.value(stage_.initial);
+                                  value = build_.make(Op::Add,
+                                                      {value, build_.cast(initial, Kind::F32)});
+                              }
+                              if (stage_.finish.valid()) {
+                                  lower_.define(stage_.total, value);
+                                  value = lower_.value(stage_.finish);
+                              }
+                              inner.push_back(lower_.store(write.tensor, write.index, value));
+                          });
+                 }
+             });
+    }
+}
+
+}  // namespace
+
+ScheduledKernel schedule_device_contraction(const Stage& stage,
+                                            const Contraction& contraction,
+                                            StagePool& pool,
+                                            const BufferViews& places) {
+    return DeviceContraction(stage, contraction, pool, places).make();
+}
+
+}  // namespace lemma::loop
