@@ -59,6 +59,12 @@ struct Counts {
 struct Runs {
     int count = 3;  // with changing inputs
     loop::Numerics numerics = loop::Numerics::Default;
+    ir::DType real = ir::DType::F32;
+
+    double tolerance() const {
+        if (real != ir::DType::F32) return real == ir::DType::F16 ? 2e-3 : 2e-2;
+        return numerics == loop::Numerics::Fast ? 2e-3 : 1e-5;
+    }
 };
 constexpr Runs kOneRun{1};
 
@@ -66,8 +72,8 @@ Counts compare(const std::string& body,
                const Runs& runs = {},
                const std::function<void(NamedArrays&, int)>& change = {}) {
     const std::string text = "import layout; import linalg; import math; import nn;\n" + body;
-    const auto oracle = load_text(text, small_weight);
-    const auto own = load_text(text, small_weight);
+    const auto oracle = load_text(text, small_weight, runs.real);
+    const auto own = load_text(text, small_weight, runs.real);
     Counts counts;
     if (!oracle || !own) return counts;
     const auto device = std::make_shared<TestDevice>();
@@ -76,7 +82,6 @@ Counts compare(const std::string& body,
         options.compiler.numerics = runs.numerics;
         auto engine = Engine::create(*own, options);
         EXPECT_TRUE(engine) << engine.error().message;
-        const double tolerance = runs.numerics == loop::Numerics::Fast ? 2e-3 : 1e-5;
         for (int run = 0; run < runs.count; ++run) {
             NamedArrays inputs;
             EXPECT_TRUE(session::add_random_inputs(oracle->program(), 3 + run, inputs));
@@ -85,7 +90,8 @@ Counts compare(const std::string& body,
             const auto got = (*engine)->run(inputs);
             EXPECT_TRUE(want && got) << (got ? "" : got.error().message) << text;
             if (!want || !got) return counts;
-            expect_equal(*got, *want, tolerance, "\nrun " + std::to_string(run) + "\n" + text);
+            expect_equal(
+                *got, *want, runs.tolerance(), "\nrun " + std::to_string(run) + "\n" + text);
         }
         const loop::Plan& plan = (*engine)->plan();
         for (size_t i = 0; i < plan.steps.size(); ++i) {
@@ -193,6 +199,31 @@ TEST(EngineDevice, MatrixProducts) {
          {std::array{33, 40, 24}, {16, 32, 9}, {70, 66, 40}, {12, 20, 200}}) {
         const Counts counts = compare(product(points, lanes, steps), {1, loop::Numerics::Fast});
         EXPECT_TRUE(counts.schedule.starts_with("matrices")) << counts.schedule;
+    }
+}
+
+// Numbers of 16 bits, in pairs where they lie side by side.
+TEST(EngineDevice, ProductsOfHalves) {
+    for (const ir::DType type : {ir::DType::F16, ir::DType::BF16}) {
+        for (const auto& [points, lanes, steps] :
+             {std::array{33, 40, 24}, {20, 30, 18}, {17, 35, 21}, {9, 40, 120}}) {
+            const std::string text = fmt::format(R"(
+graph G {{
+    @input {{ a: real[{0}, {2}]; r: real[{0}, {1}]; }}
+    @output {{ y: real[{0}, {1}]; z: real[{0}, {0}]; }}
+    @variable {{ w: real[{2}, {1}]; }}
+    @compose {{
+        p = linalg.matmul(a, w);
+        y = math.add(p, r);
+        z = linalg.matmul{{transB=true}}(a, a);
+    }}
+}})",
+                                                 points,
+                                                 lanes,
+                                                 steps);
+            const Counts counts = compare(text, {1, loop::Numerics::Default, type});
+            EXPECT_TRUE(counts.schedule.starts_with("matrices")) << counts.schedule;
+        }
     }
 }
 

@@ -90,13 +90,13 @@ struct Priced {
     DeviceTile tile;
     double cost = HUGE_VAL;
 };
-Priced cheapest(Whole whole, int64_t parts, bool fast) {
+Priced cheapest(Whole whole, int64_t parts, std::optional<MatrixProducts> products) {
     Priced best;
     whole.steps /= parts;
     whole.batch = total_elements(whole.batch, parts);
-    for (const Candidate& one : fast ? kMatrixTiles : kTiles) {
+    for (const Candidate& one : products ? kMatrixTiles : kTiles) {
         DeviceTile tile{one.rows, one.columns, one.own_rows, one.own_columns};
-        if (fast) tile.products = MatrixProducts::Tf32;
+        tile.products = products;
         for (; tile.slices <= kMostSlices; tile.slices *= 2) {
             if (tile.threads() * tile.slices > kMostGroupThreads) break;
             if (tile.slices > 1 && whole.steps < 2 * tile.section * tile.slices) break;
@@ -115,6 +115,21 @@ Priced cheapest(Whole whole, int64_t parts, bool fast) {
         best.cost += kAddCycles + elements / kCores / kAddedElements;
     }
     return best;
+}
+
+// Numbers of 16 bits are TF32, too: their products are exact.
+std::optional<MatrixProducts> matrix_products(const StagePool& pool,
+                                              const BufferViews& places,
+                                              bool fast,
+                                              const Contraction& c) {
+    const auto dtype_of = [&](ExprId value) {
+        const Expr& e = pool[value];
+        return e.op == Op::Read ? places.at(tensor_of(e)).dtype : tensor::DType::F32;
+    };
+    const tensor::DType a = dtype_of(c.a), b = dtype_of(c.b);
+    if (c.group > 1) return a == tensor::DType::F16 ? MatrixProducts::F16 : MatrixProducts::Bf16;
+    if (fast || (a != tensor::DType::F32 && b != tensor::DType::F32)) return MatrixProducts::Tf32;
+    return std::nullopt;
 }
 
 }  // namespace
@@ -137,7 +152,8 @@ int64_t choose_device_tile(const StagePool& pool,
         whole.steps = total_elements(whole.steps, pool.extent(var));
         longest = std::max(longest, pool.extent(var));
     }
-    const Priced one = cheapest(whole, 1, fast);
+    const auto products = matrix_products(pool, places, fast, c);
+    const Priced one = cheapest(whole, 1, products);
     c.device = one.tile;
     c.vectors = c.device->columns / target.lanes();
     c.blocks = ceil_of(pool.extent(c.lane), c.device->columns);
@@ -145,7 +161,7 @@ int64_t choose_device_tile(const StagePool& pool,
     double least = one.cost;
     for (int64_t parts = 2; parts <= kMostParts && longest % parts == 0; parts *= 2) {
         if (longest / parts < kLeastPart) break;
-        const double cost = cheapest(whole, parts, fast).cost;
+        const double cost = cheapest(whole, parts, products).cost;
         if (cost >= least) continue;
         least = cost;
         best = parts;

@@ -33,7 +33,8 @@ public:
           places_(places),
           lower_(pool, places, result_),
           build_(lower_.build),
-          points_(merge_points(stage, contraction.points, pool, places)) {}
+          points_(merge_points(stage, contraction.points, pool, places)),
+          unit_(contraction.group) {}
 
     ScheduledKernel make();
 
@@ -51,7 +52,8 @@ private:
     // What an item copies of a section of an operand: every n-th chunk, for n items.
     struct Copies {
         BufferId to;
-        int64_t elements = 1;            // of a chunk
+        int64_t words = 1;               // of a chunk
+        bool even = true;                // chunks lie at multiples of their size
         std::vector<ExprId> step, lane;  // of the first element; A: the row instead of the lane
         std::vector<Vars> points;        // of A
         int64_t row = 0;                 // words of a row in memory
@@ -73,10 +75,13 @@ private:
     void join_slices(Block& out);
     void store(Block& out);
 
-    int64_t chunk_of_a() const;
-    int64_t chunk_of_b() const;
-    bool is_even(ir::TensorId tensor, const std::vector<ExprId>& index, int64_t chunk) const;
+    void choose_chunks();
+    bool is_even(const Expr& read, VarId along, int64_t chunk) const;
     ExprId wanted_step(ExprId step);
+    // The first element of the word in the row, of rows of so many words.
+    ExprId at_word(ExprId row, int64_t words, ExprId word) {
+        return binary(Op::Mul, build_.make(Op::Add, {binary(Op::Mul, row, words), word}), unit_);
+    }
     ExprId number(int64_t value) { return build_.integer(value); }
     ExprId binary(Op op, ExprId a, int64_t b) { return build_.make(op, {a, number(b)}); }
     ExprId bound(ExprId value, Block& out);
@@ -101,7 +106,8 @@ private:
     Builder& build_;
     Points points_;
     Extents rows_, reduced_, batch_;
-    int64_t sum_ = 1;       // steps
+    const int64_t unit_;    // elements of a word
+    int64_t sum_ = 1;       // steps, each a word
     int64_t sections_ = 1;  // of a slice
     BufferId packed_;
     Copies a_, b_;
@@ -130,6 +136,7 @@ ScheduledKernel DeviceContraction::make() {
     add_buffers();
     Block& out = function.body;
     find_items(out);
+    choose_chunks();
     prepare_a(out);
     prepare_b(out);
     start_totals(out);
@@ -161,8 +168,9 @@ void DeviceContraction::add_buffers() {
     a_.row = t_.section + kApart;
     b_.row = t_.columns + (t_.products ? kMatrixApart : 0);
     const int64_t buffers = t_.slices * t_.stages;
-    a_.to = build_.shared(tensor::DType::F32, buffers * words_of_a());
-    b_.to = build_.shared(tensor::DType::F32, buffers * words_of_b());
+    const tensor::DType dtype = unit_ > 1 ? places_.at(tensor_of(a)).dtype : tensor::DType::F32;
+    a_.to = build_.shared(dtype, buffers * words_of_a() * unit_);
+    b_.to = build_.shared(dtype, buffers * words_of_b() * unit_);
 }
 
 // ---- Items --------------------------------------------------------------------------------------
@@ -209,50 +217,45 @@ void DeviceContraction::find_items(Block& out) {
 
 // ---- Copies -------------------------------------------------------------------------------------
 
-// Whether all elements at whole chunks lie at whole chunks in memory.
-bool DeviceContraction::is_even(ir::TensorId tensor,
-                                const std::vector<ExprId>& index,
-                                int64_t chunk) const {
-    const BufferView& place = places_.at(tensor);
-    if (place.align % chunk != 0 || place.layout.offset % chunk != 0 || place.layout.split >= 0) {
-        return false;
-    }
-    for (size_t axis = 0; axis < index.size(); ++axis) {
-        const auto affine = pool_.affine(index[axis]);
+// Whether chunks of so many elements along the variable lie at whole chunks in memory.
+bool DeviceContraction::is_even(const Expr& read, VarId along, int64_t chunk) const {
+    const BufferView& place = places_.at(tensor_of(read));
+    const Layout& layout = place.layout;
+    if (place.align % chunk != 0 || layout.offset % chunk != 0 || layout.split >= 0) return false;
+    for (size_t axis = 0; axis < read.args.size(); ++axis) {
+        const auto affine = pool_.affine(read.args[axis]);
         if (!affine) return false;
-        const int64_t stride = place.layout.strides[axis];
+        const int64_t stride = layout.strides[axis];
         if (affine->offset * stride % chunk != 0) return false;
         for (const AddressTerm& term : affine->terms) {
-            const bool along = term.factor * stride == 1;
-            if (!along && term.factor * stride % chunk != 0) return false;
+            if (term.var != along && term.factor * stride % chunk != 0) return false;
         }
     }
     return true;
 }
 
-int64_t DeviceContraction::chunk_of_a() const {
-    const Expr& a = pool_[c_.a];
-    const BufferView& place = places_.at(tensor_of(a));
-    const bool whole = stride_of(pool_, place, a.args, c_.reduced.back()) == 1 &&
-                       reduced_.extents.back() % kQuad == 0 && is_even(tensor_of(a), a.args, kQuad);
-    return whole ? kQuad : 1;
-}
-
-int64_t DeviceContraction::chunk_of_b() const {
-    if (!c_.in_place) return kQuad;
-    const Expr& b = pool_[c_.b];
-    const BufferView& place = places_.at(tensor_of(b));
-    const bool whole = place.dtype == tensor::DType::F32 &&
-                       stride_of(pool_, place, b.args, c_.lane) == 1 &&
-                       pool_.extent(c_.lane) % kQuad == 0 && is_even(tensor_of(b), b.args, kQuad);
-    return whole ? kQuad : 1;
+// As many words as a copy takes, if they lie side by side.
+void DeviceContraction::choose_chunks() {
+    const auto choose = [&](Copies& copies, const Expr& read, VarId along, int64_t unit) {
+        const BufferView& place = places_.at(tensor_of(read));
+        const bool side_by_side = stride_of(pool_, place, read.args, along) == unit;
+        const bool whole =
+            side_by_side && pool_.extent(along) % kQuad == 0 && is_even(read, along, kQuad * unit);
+        copies.words = whole ? kQuad : 1;
+        copies.even = whole || unit == 1 || (side_by_side && is_even(read, along, unit));
+    };
+    choose(a_, pool_[c_.a], c_.reduced.back(), unit_);
+    if (c_.in_place) {
+        choose(b_, pool_[c_.b], c_.lane, 1);
+    } else {
+        b_.words = kQuad;
+    }
 }
 
 void DeviceContraction::prepare_a(Block& out) {
-    a_.elements = chunk_of_a();
-    const int64_t chunks = t_.section / a_.elements;  // of a row
+    const int64_t chunks = t_.section / a_.words;  // of a row
     const ExprId thread = build_.index(thread_);
-    const ExprId step = bound(binary(Op::Mul, binary(Op::Mod, thread, chunks), a_.elements), out);
+    const ExprId step = bound(binary(Op::Mul, binary(Op::Mod, thread, chunks), a_.words), out);
     const ExprId row = bound(binary(Op::Div, thread, chunks), out);
     const int64_t all = rows_.all();
     for (int64_t i = 0; i < t_.rows * chunks / threads(); ++i) {
@@ -267,20 +270,19 @@ void DeviceContraction::prepare_a(Block& out) {
 }
 
 void DeviceContraction::prepare_b(Block& out) {
-    b_.elements = chunk_of_b();
-    const int64_t chunks = t_.columns / b_.elements;  // of a step
+    const int64_t chunks = t_.columns / b_.words;  // of a step
     const ExprId thread = build_.index(thread_);
     for (int64_t i = 0; i < t_.section * chunks / threads(); ++i) {
         const ExprId chunk = binary(Op::Add, thread, i * threads());
         b_.step.push_back(bound(binary(Op::Div, chunk, chunks), out));
-        b_.lane.push_back(bound(binary(Op::Mul, binary(Op::Mod, chunk, chunks), b_.elements), out));
+        b_.lane.push_back(bound(binary(Op::Mul, binary(Op::Mod, chunk, chunks), b_.words), out));
     }
 }
 
 Address DeviceContraction::at_section(VarId buffer, int64_t words) const {
     Address at;
-    at.add(buffer, words);
-    at.add(slice_, t_.stages * words);
+    at.add(buffer, words * unit_);
+    at.add(slice_, t_.stages * words * unit_);
     return at;
 }
 
@@ -303,18 +305,19 @@ void DeviceContraction::copy_one(
     const Copies& copies, Lowering::Element from, Address to, ExprId wanted, Block& out) {
     const Expr& always = build_[wanted];
     const bool all = always.op == Op::Constant && always.integer != 0;
-    const tensor::DType dtype = result_.function.buffers[from.buffer.value].dtype;
-    if (dtype == tensor::DType::F32) {
+    const std::vector<Buffer>& buffers = result_.function.buffers;
+    const bool same = buffers[from.buffer.value].dtype == buffers[copies.to.value].dtype;
+    if (same && copies.even) {
         CopyStmt statement{.action = CopyAction::Copy, .to = copies.to, .from = from.buffer};
         statement.at = std::move(to);
         statement.source = std::move(from.address);
-        statement.elements = copies.elements;
+        statement.elements = copies.words * unit_;
         if (!all) statement.wanted = wanted;
         out.push_back({std::move(statement)});
         return;
     }
     // Other types become floats on the way.
-    for (int64_t i = 0; i < copies.elements; ++i) {
+    for (int64_t i = 0; i < copies.words * unit_; ++i) {
         const LocalId held = build_.local({Kind::F32, 1});
         out.push_back({Set{held, build_.real(0, Kind::F32)}});
         when(wanted, build_, out, [&](Block& block) {
@@ -338,7 +341,7 @@ void DeviceContraction::copy_a(ExprId first, VarId buffer, Block& out) {
     for (size_t i = 0; i < a_.lane.size(); ++i) {
         bind(rows_, a_.points[i]);
         Address to = at_section(buffer, words_of_a());
-        to.dynamic = build_.make(Op::Add, {binary(Op::Mul, a_.lane[i], a_.row), a_.step[0]});
+        to.dynamic = at_word(a_.lane[i], a_.row, a_.step[0]);
         copy_one(a_, lower_.element(tensor_of(a), a.args, false), std::move(to), wanted, out);
     }
 }
@@ -369,11 +372,10 @@ void DeviceContraction::copy_b(ExprId first, VarId buffer, Block& out) {
             }
             from.address.add(block_, layout.strides[axis]);
             // The steps lie one behind the other.
-            from.address.dynamic =
-                build_.make(Op::Add, {binary(Op::Mul, step, t_.columns), b_.lane[i]});
+            from.address.dynamic = at_word(step, t_.columns, b_.lane[i]);
         }
         Address to = at_section(buffer, words_of_b());
-        to.dynamic = build_.make(Op::Add, {binary(Op::Mul, b_.step[i], b_.row), b_.lane[i]});
+        to.dynamic = at_word(b_.step[i], b_.row, b_.lane[i]);
         copy_one(b_, std::move(from), std::move(to), wanted, out);
     }
 }
@@ -485,10 +487,10 @@ void DeviceContraction::multiply_matrices(VarId buffer, Block& out) {
     For steps{step, number(0), number(t_.section), kWordsAtOnce, {}};
     const auto word_of_a = [&](int64_t row, int64_t word) {
         Address at = at_section(buffer, words_of_a());
-        at.add(step, 1);
-        at.add(y_, a_.row);
-        at.add(x_, 1);
-        at.offset = row * a_.row + word;
+        at.add(step, unit_);
+        at.add(y_, a_.row * unit_);
+        at.add(x_, unit_);
+        at.offset = (row * a_.row + word) * unit_;
         return build_.load_bytes(a_.to, std::move(at));
     };
     const VarId column =
@@ -498,10 +500,10 @@ void DeviceContraction::multiply_matrices(VarId buffer, Block& out) {
                 out);
     const auto word_of_b = [&](int64_t word, int64_t columns) {
         Address at = at_section(buffer, words_of_b());
-        at.add(step, b_.row);
-        at.add(x_, b_.row);
-        at.add(column, 1);
-        at.offset = word * b_.row + columns;
+        at.add(step, b_.row * unit_);
+        at.add(x_, b_.row * unit_);
+        at.add(column, unit_);
+        at.offset = (word * b_.row + columns) * unit_;
         return build_.load_bytes(b_.to, std::move(at));
     };
     for (size_t i = 0; i < row_at_.size(); i += 2) {

@@ -60,8 +60,7 @@ public:
             auto found = with(a, split->b, split->product, constant);
             if (found && (!best || better(*found, *best))) best = found;
         }
-        if (best && graph_.bf16_products && best->product && !best->lane_in_a && is_bf16(best->a) &&
-            is_bf16(best->b)) {
+        if (best && best->product && !best->lane_in_a && are_pairs(best->a, best->b)) {
             best->inner = find_inner(pool_[best->a], best->reduced);
             if (best->inner.valid()) return best;
         }
@@ -96,9 +95,15 @@ public:
     }
 
 private:
-    bool is_bf16(ExprId value) const {
-        const Expr& e = pool_[value];
-        return e.op == Op::Read && graph_.dtypes.at(tensor_of(e)) == tensor::DType::BF16;
+    // Whether kernels may multiply pairs of them.
+    bool are_pairs(ExprId a, ExprId b) const {
+        const Expr &first = pool_[a], &second = pool_[b];
+        if (first.op != Op::Read || second.op != Op::Read) return false;
+        const tensor::DType dtype = graph_.dtypes.at(tensor_of(first));
+        if (graph_.dtypes.at(tensor_of(second)) != dtype) return false;
+        if (!graph_.device) return dtype == tensor::DType::BF16 && graph_.bf16_products;
+        const bool half = dtype == tensor::DType::BF16 || dtype == tensor::DType::F16;
+        return half && is_constant(b);
     }
     // A sum of products of bytes that fits 32 bits.
     std::optional<Contraction> find_bytes() const {

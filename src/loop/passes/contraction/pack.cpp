@@ -161,7 +161,8 @@ std::optional<FusionGroup> choose_for_device(RegionGraph& region,
     std::optional<FusionGroup> adding;
     const int64_t parts = choose_device_tile(region.graph.pool, region.places, target, fast, c);
     if (parts > 1) adding = split_sum(region, group, parts);
-    if (adding) choose_device_tile(region.graph.pool, region.places, target, fast, c);
+    const bool pairs = group_steps(region, group, target);
+    if (adding || pairs) choose_device_tile(region.graph.pool, region.places, target, fast, c);
     return adding;
 }
 
