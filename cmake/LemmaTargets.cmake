@@ -191,7 +191,8 @@ function(lemma_engine_version target)
   file(GLOB_RECURSE plan CONFIGURE_DEPENDS ${src}/loop/*.cpp ${src}/loop/*.h)
   file(GLOB shared CONFIGURE_DEPENDS ${src}/codegen/*.cpp ${src}/engine/*.cpp ${src}/engine/*.h
        ${src}/ir/program/*.h ${src}/ir/symbols/*.h ${src}/ir/symbols/*.cpp)
-  list(APPEND code ${src}/codegen/machine_target.cpp ${src}/loop/ir/node.h
+  list(APPEND code ${src}/codegen/machine_target.cpp ${src}/loop/ir/bounds.cpp
+       ${src}/loop/ir/int_ranges.cpp ${src}/loop/ir/node.h
        ${src}/loop/schedule/share.cpp)
   list(APPEND plan ${shared} ${src}/base/archive.h)
   list(FILTER code EXCLUDE REGEX "_test\\.cpp$")

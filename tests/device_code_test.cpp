@@ -66,7 +66,7 @@ graph G {
     @compose { y = math.sum_reduce{axes=[1], squeeze=true}(x); }
 })");
     for (const char* const part :
-         {".maxntid 128", ".shared .align 16 .b8 shared[512]", "bar.sync", "st.shared.f32"}) {
+         {".maxntid 128", ".shared .align 16 .b8 shared0[512]", "bar.sync", "st.shared.f32"}) {
         EXPECT_TRUE(text.contains(part)) << part << "\n" << text;
     }
 }

@@ -140,6 +140,32 @@ TEST(GroupEvaluator, FindsAccessesOutOfBounds) {
     EXPECT_EQ(done.error().message, "element 2 of 2 in buffer 0");
 }
 
+// y[item] = x[item ^ 5], by an exchange.
+TEST(GroupEvaluator, ExchangesValuesInWarps) {
+    loop::Function f;
+    loop::Builder build(f);
+    const auto to = build.buffer("to", DType::I64, true);
+    f.item = build.var("item");
+    f.items = 96;
+    f.group = 64;
+    const loop::LocalId other = build.local({loop::Kind::Int, 1});
+    f.body.push_back({loop::Exchange{other, build.index(f.item), 5}});
+    Address at;
+    at.add(f.item, 1);
+    f.body.push_back({loop::StoreStmt{to, at, build.get(other), {}}});
+    EXPECT_EQ(loop::verify(f), "");
+    std::vector<Tensor> buffers = {Tensor::zeros(DType::I64, {96}).value()};
+    ASSERT_TRUE(testing::evaluate_groups(f, {0, 96}, 3, buffers));
+    for (int64_t i = 0; i < 96; ++i) EXPECT_EQ(buffers[0].integer(i), i ^ 5);
+    // A warp must be whole.
+    f.items = 80;
+    std::get<loop::Exchange>(f.body[0].node).distance = 16;
+    EXPECT_EQ(loop::verify(f), "a warp without all of its items");
+    const auto done = testing::evaluate_groups(f, {0, 80}, 3, buffers);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().message, "an exchange with an item that is not there");
+}
+
 // A barrier in a branch that half of the items take.
 TEST(GroupEvaluator, FindsBarriersThatSomeItemsMiss) {
     loop::Function f;

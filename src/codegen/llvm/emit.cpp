@@ -9,13 +9,17 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
 #include "base/match.h"
 #include "codegen/llvm/emit_device.h"
+#include "codegen/llvm/emit_ints.h"
+#include "codegen/llvm/emit_memory.h"
 #include "codegen/llvm/emit_vectors.h"
 #include "loop/ir/bounds.h"
+#include "loop/ir/int_ranges.h"
 
 namespace lemma::codegen {
 
@@ -40,6 +44,7 @@ public:
           vars_(function.vars.size()),
           bound_(function.vars.size()),
           divisors_(function.vars.size(), 1) {
+        if (function.group > 0) ranges_.emplace(function);
         if (!options.fast) return;
         llvm::FastMathFlags flags;
         flags.setAllowReciprocal();
@@ -49,8 +54,12 @@ public:
     }
 
     void emit(const std::string& name);
+    // The items of a range, for a device. `aligned`: the buffers that vectors are loaded from and
+    // stored to begin at whole vectors.
+    DeviceBody emit_device_body(const std::string& name, bool aligned);
 
 private:
+    llvm::Function* emit_body(const std::string& name);
     void emit_entry(const std::string& name, llvm::Function* inner);
     void block(const loop::Block& statements);
     void emit_for(const loop::For& s);
@@ -81,7 +90,7 @@ private:
     }
 
     Value* value(ExprId id);
-    Value* compute(const loop::Expr& e);
+    Value* compute(ExprId id);
     Value* arithmetic(const loop::Expr& e, const std::vector<Value*>& v);
     Value* divide(const loop::Expr& e, const std::vector<Value*>& v);
     Value* extreme(Value* a, Value* b, bool least);
@@ -95,13 +104,12 @@ private:
     Value* constant(const loop::Expr& e);
     Value* load(const loop::Expr& e);
     Value* load_strided(llvm::Type* stored, const loop::Expr& e, llvm::Align align, Value* mask);
-    llvm::Align alignment(loop::BufferId buffer, const loop::Address& address) const;
+    llvm::Align alignment(loop::BufferId buffer, const loop::Address& address, unsigned lanes);
+    llvm::Align shared_alignment(const loop::Address& at, int64_t size) const;
     Value* pointer(loop::BufferId buffer, const loop::Address& address);
     // The address `factor` times `index` elements behind `at`; without an index, `factor` elements.
     Value* step(llvm::Type* element, Value* at, Value* index, int64_t factor);
     Value* pointers(loop::BufferId buffer, const loop::Address& address, unsigned lanes);
-    Value* from_memory(Value* v, DType dtype, unsigned lanes);
-    Value* to_memory(Value* v, DType dtype, unsigned lanes);
     bool scattered(const loop::Address& address) const {
         const bool dynamic = address.dynamic.valid() && f_[address.dynamic].type.lanes > 1;
         return dynamic || address.lane_stride != 1;
@@ -118,7 +126,7 @@ private:
     llvm::Type* lanes_of(llvm::Type* scalar, unsigned lanes) {
         return lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
     }
-    llvm::Type* memory_type(DType dtype);
+    llvm::Type* memory_type(DType dtype) { return codegen::memory_type(context_, dtype); }
     Value* number(int64_t n) { return llvm::ConstantInt::get(i64_, static_cast<uint64_t>(n)); }
     Value* call(llvm::Intrinsic::ID id, llvm::Type* overloaded, std::vector<Value*> args) {
         return b_.CreateIntrinsic(id, {overloaded}, args);
@@ -141,6 +149,9 @@ private:
     uint32_t bindings_ = 0;
     std::vector<llvm::AllocaInst*> locals_;
     std::vector<Value*> buffers_;
+    std::optional<loop::IntRanges> ranges_;  // of a kernel for a device
+    bool aligned_ = false;
+    std::vector<bool> vectors_;  // by buffer: there are accesses to whole vectors
     std::unordered_map<ExprId, Value*, IdHash> values_;
     std::vector<ExprId> log_;
     // Most addresses of a kernel share their first steps.
@@ -165,30 +176,33 @@ llvm::Type* Emitter::scalar_type(Kind kind) {
     return nullptr;
 }
 
-llvm::Type* Emitter::memory_type(DType dtype) {
-    switch (dtype) {
-        case DType::F16:
-            return b_.getHalfTy();
-        case DType::F32:
-            return b_.getFloatTy();
-        case DType::F64:
-            return b_.getDoubleTy();
-        default:
-            return b_.getIntNTy(static_cast<unsigned>(tensor::dtype_size(dtype)) * 8);
-    }
-}
-
 // ---- Functions and statements -------------------------------------------------------------------
 
-// Buffers are arguments of a separate function, because LLVM's `noalias` applies to arguments only.
 void Emitter::emit(const std::string& name) {
+    if (f_.group == 0) return emit_entry(name, emit_body(name + ".body"));
+    DeviceBody whole = emit_device_body(name + ".body", true);
+    const bool any = std::ranges::find(whole.vectors, true) != whole.vectors.end();
+    if (any)
+        whole.elsewhere =
+            Emitter(f_, options_, module_).emit_device_body(name + ".any", false).code;
+    emit_device_entry(b_, f_, name, whole);
+}
+
+DeviceBody Emitter::emit_device_body(const std::string& name, bool aligned) {
+    aligned_ = aligned;
+    vectors_.assign(f_.argument_count(), false);
+    llvm::Function* const body = emit_body(name);
+    return {body, vectors_};
+}
+
+// Buffers are arguments of a separate function, because LLVM's `noalias` applies to arguments only.
+llvm::Function* Emitter::emit_body(const std::string& name) {
     const size_t arguments = f_.argument_count();
     std::vector<llvm::Type*> parameters(arguments, pointer_);
     parameters.push_back(i64_);
     parameters.push_back(i64_);
     auto* const signature = llvm::FunctionType::get(b_.getVoidTy(), parameters, false);
-    inner_ =
-        llvm::Function::Create(signature, llvm::Function::InternalLinkage, name + ".body", module_);
+    inner_ = llvm::Function::Create(signature, llvm::Function::InternalLinkage, name, module_);
     const bool device = f_.group > 0;
     inner_->addFnAttr(device ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
     inner_->addFnAttr(llvm::Attribute::NoUnwind);
@@ -202,7 +216,9 @@ void Emitter::emit(const std::string& name) {
     for (size_t i = arguments; i < f_.buffers.size(); ++i) {
         const loop::Buffer& own = f_.buffers[i];
         if (own.shared) {
-            buffers_.push_back(shared_memory(b_, memory_type(own.dtype), own.scratch, module_));
+            const std::string own_name = fmt::format("shared{}", i - arguments);
+            buffers_.push_back(
+                shared_memory(b_, memory_type(own.dtype), own.scratch, own_name, module_));
             continue;
         }
         Value* const elements = number(own.scratch);
@@ -226,8 +242,7 @@ void Emitter::emit(const std::string& name) {
     b_.SetInsertPoint(exit);
     if (!f_.tiles.empty()) release_tiles(b_);
     b_.CreateRetVoid();
-    if (device) return emit_device_entry(b_, f_, name, inner_);
-    emit_entry(name, inner_);
+    return inner_;
 }
 
 void Emitter::emit_entry(const std::string& name, llvm::Function* inner) {
@@ -265,7 +280,10 @@ void Emitter::block(const loop::Block& statements) {
             },
             [&](const loop::TileStmt& s) { emit_tile(s); },
             [&](const loop::Barrier&) { emit_barrier(b_); },
-            [&](const loop::Exchange&) {},
+            [&](const loop::Exchange& s) {
+                Value* const other = codegen::emit_exchange(b_, value(s.value), s.distance);
+                b_.CreateStore(other, locals_[s.local.value]);
+            },
             [&](const loop::CopyStmt& s) { copy(s); },
             [&](const loop::MatrixStmt& s) { multiply(s); });
     }
@@ -301,8 +319,16 @@ void Emitter::emit_tile(const loop::TileStmt& s) {
 }
 
 void Emitter::emit_for(const loop::For& s) {
-    Value* const begin = value(s.begin);
-    Value* const end = value(s.end);
+    Value* begin = value(s.begin);
+    Value* end = value(s.end);
+    // The step behind the last one must fit, too.
+    const bool small = ranges_ && ranges_->of(s.begin).fits_32_bits() &&
+                       ranges_->of(s.end).high <= INT32_MAX - s.step &&
+                       ranges_->of(s.end).fits_32_bits();
+    if (small) {
+        begin = narrowed(b_, begin);
+        end = narrowed(b_, end);
+    }
     auto* const body = llvm::BasicBlock::Create(context_, "for", inner_);
     auto* const exit = llvm::BasicBlock::Create(context_, "done", inner_);
     const auto* const first = llvm::dyn_cast<llvm::ConstantInt>(begin);
@@ -314,12 +340,13 @@ void Emitter::emit_for(const loop::For& s) {
     }
     auto* const before = b_.GetInsertBlock();
     b_.SetInsertPoint(body);
-    auto* const var = b_.CreatePHI(i64_, 2);
+    auto* const var = b_.CreatePHI(begin->getType(), 2);
     var->addIncoming(begin, before);
-    bind(s.var, var);
+    bind(s.var, small ? widened(b_, var, ranges_->of(s.begin)) : var);
     if (first) divisors_[s.var.value] = std::gcd(first->getSExtValue(), s.step);
     scope([&] { block(s.body); });
-    Value* const next = b_.CreateAdd(var, number(s.step), "", true, true);
+    Value* const by = llvm::ConstantInt::get(begin->getType(), static_cast<uint64_t>(s.step));
+    Value* const next = b_.CreateAdd(var, by, "", !small, true);
     var->addIncoming(next, b_.GetInsertBlock());
     b_.CreateCondBr(b_.CreateICmpSLT(next, end), body, exit);
     b_.SetInsertPoint(exit);
@@ -339,8 +366,8 @@ void Emitter::emit_if(const loop::If& s) {
 void Emitter::emit_store(const loop::StoreStmt& s) {
     const loop::Buffer& buffer = f_.buffers[s.buffer.value];
     const unsigned lanes = f_[s.value].type.lanes;
-    Value* const stored = to_memory(value(s.value), buffer.dtype, lanes);
-    const llvm::Align align(static_cast<uint64_t>(tensor::dtype_size(buffer.dtype)));
+    Value* const stored = to_memory(b_, value(s.value), buffer.dtype);
+    const llvm::Align align = alignment(s.buffer, s.address, lanes);
     Value* const mask = s.mask.valid() ? value(s.mask) : nullptr;
     if (lanes > 1 && scattered(s.address)) {
         Value* const at = pointers(s.buffer, s.address, lanes);
@@ -357,18 +384,34 @@ void Emitter::emit_store(const loop::StoreStmt& s) {
 
 // ---- Memory -------------------------------------------------------------------------------------
 
-// That of an element, or more in memory of a group, where neighbouring loads then become one.
-llvm::Align Emitter::alignment(loop::BufferId id, const loop::Address& address) const {
-    const loop::Buffer& buffer = f_.buffers[id.value];
-    const int64_t size = tensor::dtype_size(buffer.dtype);
-    const llvm::Align element(static_cast<uint64_t>(size));
-    if (!buffer.shared || address.dynamic.valid()) return element;
-    int64_t common = kSharedAlign / size;
-    common = std::gcd(common, address.offset);
-    for (const loop::AddressTerm& term : address.terms) {
+// Memory of a group: neighbouring loads become one.
+llvm::Align Emitter::shared_alignment(const loop::Address& at, int64_t size) const {
+    int64_t common = std::gcd(kDeviceVector / size, at.offset);
+    for (const loop::AddressTerm& term : at.terms) {
         common = std::gcd(common, term.factor * divisors_[term.var.value]);
     }
     return llvm::Align(static_cast<uint64_t>(common * size));
+}
+
+// Of an access to so many elements. Devices load and store whole vectors where they are aligned.
+llvm::Align Emitter::alignment(loop::BufferId buffer, const loop::Address& at, unsigned lanes) {
+    const auto size = tensor::dtype_size(f_.buffers[buffer.value].dtype);
+    const llvm::Align one(static_cast<uint64_t>(size));
+    if (lanes == 1 && f_.buffers[buffer.value].shared && !at.dynamic.valid()) {
+        return shared_alignment(at, size);
+    }
+    if (!ranges_ || lanes == 1 || at.lane_stride != 1) return one;
+    int64_t elements = std::gcd(at.offset, kDeviceVector);
+    for (const loop::AddressTerm& term : at.terms) elements = std::gcd(elements, term.factor);
+    if (at.dynamic.valid()) {
+        if (f_[at.dynamic].type.lanes > 1) return one;
+        elements = std::gcd(elements, ranges_->divisor_of(at.dynamic));
+    }
+    const int64_t bytes = std::min(elements * size, kDeviceVector);
+    const bool argument = buffer.value < vectors_.size();
+    if (bytes <= size || (argument && !aligned_)) return one;
+    if (argument) vectors_[buffer.value] = true;
+    return llvm::Align(static_cast<uint64_t>(bytes));
 }
 
 // One step for each loop variable, outermost first, so that LLVM hoists the invariant part out of
@@ -464,7 +507,7 @@ Value* Emitter::load(const loop::Expr& e) {
     const unsigned lanes = e.type.lanes;
     llvm::Type* const stored = lanes_of(memory_type(buffer.dtype), lanes);
     const bool anywhere = f_.anywhere && !buffer.written;
-    const llvm::Align align = anywhere ? llvm::Align(1) : alignment(e.buffer, e.address);
+    const llvm::Align align = anywhere ? llvm::Align(1) : alignment(e.buffer, e.address, lanes);
     if (e.type.kind == Kind::I32) {
         return b_.CreateAlignedLoad(type(e.type), pointer(e.buffer, e.address), align);
     }
@@ -481,63 +524,14 @@ Value* Emitter::load(const loop::Expr& e) {
     } else {
         loaded = b_.CreateAlignedLoad(stored, pointer(e.buffer, e.address), align);
     }
-    return from_memory(loaded, buffer.dtype, lanes);
-}
-
-Value* Emitter::from_memory(Value* v, DType dtype, unsigned lanes) {
-    llvm::Type* const i32 = lanes_of(b_.getInt32Ty(), lanes);
-    llvm::Type* const f32 = lanes_of(b_.getFloatTy(), lanes);
-    switch (dtype) {
-        case DType::F16:
-            return b_.CreateFPExt(v, f32);
-        case DType::BF16:
-            return b_.CreateBitCast(b_.CreateShl(b_.CreateZExt(v, i32), 16), f32);
-        case DType::F32:
-        case DType::F64:
-        case DType::I64:
-        case DType::U64:
-            return v;
-        case DType::Bool:
-            return b_.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
-        default: {
-            llvm::Type* const wide = lanes_of(i64_, lanes);
-            return tensor::is_signed(dtype) ? b_.CreateSExt(v, wide) : b_.CreateZExt(v, wide);
-        }
-    }
-}
-
-Value* Emitter::to_memory(Value* v, DType dtype, unsigned lanes) {
-    llvm::Type* const stored = lanes_of(memory_type(dtype), lanes);
-    switch (dtype) {
-        case DType::F16:
-            return b_.CreateFPTrunc(v, stored);
-        case DType::BF16: {
-            // Rounds to nearest, ties to even; NaN stays NaN.
-            llvm::Type* const i32 = lanes_of(b_.getInt32Ty(), lanes);
-            Value* const bits = b_.CreateBitCast(v, i32);
-            Value* const odd = b_.CreateAnd(b_.CreateLShr(bits, 16), 1);
-            Value* const half = llvm::ConstantInt::get(i32, 0x7FFF);
-            Value* const rounded = b_.CreateLShr(b_.CreateAdd(b_.CreateAdd(bits, half), odd), 16);
-            Value* const nan = b_.CreateOr(b_.CreateLShr(bits, 16), 0x40);
-            return b_.CreateTrunc(b_.CreateSelect(b_.CreateFCmpUNO(v, v), nan, rounded), stored);
-        }
-        case DType::F32:
-        case DType::F64:
-        case DType::I64:
-        case DType::U64:
-            return v;
-        case DType::Bool:
-            return b_.CreateZExt(v, stored);
-        default:
-            return b_.CreateTrunc(v, stored);
-    }
+    return from_memory(b_, loaded, buffer.dtype);
 }
 
 // ---- Values -------------------------------------------------------------------------------------
 
 Value* Emitter::value(ExprId id) {
     if (const auto found = values_.find(id); found != values_.end()) return found->second;
-    Value* const result = compute(f_[id]);
+    Value* const result = compute(id);
     values_[id] = result;
     log_.push_back(id);
     return result;
@@ -548,7 +542,8 @@ Value* Emitter::constant(const loop::Expr& e) {
     return llvm::ConstantInt::get(scalar_type(e.type.kind), static_cast<uint64_t>(e.integer));
 }
 
-Value* Emitter::compute(const loop::Expr& e) {
+Value* Emitter::compute(ExprId id) {
+    const loop::Expr& e = f_[id];
     switch (e.op) {
         case Op::Constant:
             return constant(e);
@@ -570,6 +565,10 @@ Value* Emitter::compute(const loop::Expr& e) {
     }
     std::vector<Value*> v;
     for (const ExprId arg : e.args) v.push_back(value(arg));
+    if (ranges_) {
+        const loop::IntRange range = e.type.kind == Kind::Int ? ranges_->of(id) : loop::IntRange();
+        if (Value* const small = emit_small_int(b_, f_, *ranges_, e, range, v)) return small;
+    }
     switch (e.op) {
         case Op::Cast:
             if (e.type.kind == Kind::Int && loop::fits_32_bits(f_, e.args[0])) {

@@ -26,16 +26,44 @@ void annotate(llvm::Function& kernel, const char* what, int64_t value) {
                                         llvm::ValueAsMetadata::get(number)}));
 }
 
+// The item of a thread. If all items fit 32 bits, it is computed in them.
+Value* item_of(llvm::IRBuilder<>& b, const loop::Function& function, llvm::Function* kernel) {
+    const bool small = function.items <= INT32_MAX - function.group;
+    llvm::Type* const type = small ? b.getInt32Ty() : b.getInt64Ty();
+    const auto special = [&](intrinsic::ID id) {
+        return b.CreateZExt(b.CreateIntrinsic(id, {}, {}), type);
+    };
+    Value* const block = special(intrinsic::nvvm_read_ptx_sreg_ctaid_x);
+    Value* const thread = special(intrinsic::nvvm_read_ptx_sreg_tid_x);
+    Value* const size = llvm::ConstantInt::get(type, static_cast<uint64_t>(function.group));
+    Value* const number =
+        b.CreateAdd(b.CreateMul(block, size, "", true, true), thread, "", true, true);
+    Value* const begin = kernel->getArg(static_cast<unsigned>(function.argument_count()));
+    Value* const item = b.CreateAdd(b.CreateTrunc(begin, type), number, "", true, true);
+    return small ? b.CreateZExt(item, b.getInt64Ty(), "", true) : item;
+}
+
+Value* begin_at_vectors(llvm::IRBuilder<>& b,
+                        llvm::Function* kernel,
+                        const std::vector<bool>& buffers) {
+    Value* all = b.getInt64(0);
+    for (unsigned i = 0; i < buffers.size(); ++i) {
+        if (!buffers[i]) continue;
+        all = b.CreateOr(all, b.CreatePtrToInt(kernel->getArg(i), b.getInt64Ty()));
+    }
+    return b.CreateICmpEQ(b.CreateAnd(all, b.getInt64(kDeviceVector - 1)), b.getInt64(0));
+}
+
 }  // namespace
 
 void emit_device_entry(llvm::IRBuilder<>& b,
                        const loop::Function& function,
                        const std::string& name,
-                       llvm::Function* body) {
-    llvm::Module& module = *body->getParent();
+                       const DeviceBody& body) {
+    llvm::Module& module = *body.code->getParent();
     llvm::LLVMContext& context = module.getContext();
     auto* const kernel = llvm::Function::Create(
-        body->getFunctionType(), llvm::Function::ExternalLinkage, name, module);
+        body.code->getFunctionType(), llvm::Function::ExternalLinkage, name, module);
     kernel->setCallingConv(llvm::CallingConv::PTX_Kernel);
     kernel->addFnAttr(llvm::Attribute::NoUnwind);
     annotate(*kernel, "kernel", 1);
@@ -45,28 +73,33 @@ void emit_device_entry(llvm::IRBuilder<>& b,
         kernel->addParamAttr(i, llvm::Attribute::NoAlias);
         if (!function.buffers[i].written) kernel->addParamAttr(i, llvm::Attribute::ReadOnly);
     }
-    auto* const entry = llvm::BasicBlock::Create(context, "entry", kernel);
-    auto* const work = llvm::BasicBlock::Create(context, "work", kernel);
-    auto* const exit = llvm::BasicBlock::Create(context, "exit", kernel);
-    b.SetInsertPoint(entry);
-    llvm::Type* const i64 = b.getInt64Ty();
-    const auto special = [&](intrinsic::ID id) {
-        return b.CreateZExt(b.CreateIntrinsic(id, {}, {}), i64);
+    const auto block = [&](const char* label) {
+        return llvm::BasicBlock::Create(context, label, kernel);
     };
-    Value* const block = special(intrinsic::nvvm_read_ptx_sreg_ctaid_x);
-    Value* const thread = special(intrinsic::nvvm_read_ptx_sreg_tid_x);
-    Value* const size = llvm::ConstantInt::get(i64, static_cast<uint64_t>(function.group));
-    Value* const number =
-        b.CreateAdd(b.CreateMul(block, size, "", true, true), thread, "", true, true);
-    Value* const item = b.CreateAdd(kernel->getArg(arguments), number, "", true, true);
+    auto* const entry = block("entry");
+    auto* const work = block("work");
+    auto* const exit = block("exit");
+    b.SetInsertPoint(entry);
+    Value* const item = item_of(b, function, kernel);
     b.CreateCondBr(b.CreateICmpSLT(item, kernel->getArg(arguments + 1)), work, exit);
     b.SetInsertPoint(work);
     std::vector<Value*> given;
     for (unsigned i = 0; i < arguments; ++i) given.push_back(kernel->getArg(i));
     given.push_back(item);
-    given.push_back(b.CreateAdd(item, llvm::ConstantInt::get(i64, 1), "", true, true));
-    b.CreateCall(body, given);
-    b.CreateBr(exit);
+    given.push_back(b.CreateAdd(item, b.getInt64(1), "", true, true));
+    const auto call = [&](llvm::Function* code) {
+        b.CreateCall(code, given);
+        b.CreateBr(exit);
+    };
+    if (body.elsewhere) {
+        auto* const whole = block("whole");
+        auto* const elsewhere = block("elsewhere");
+        b.CreateCondBr(begin_at_vectors(b, kernel, body.vectors), whole, elsewhere);
+        b.SetInsertPoint(elsewhere);
+        call(body.elsewhere);
+        b.SetInsertPoint(whole);
+    }
+    call(body.code);
     b.SetInsertPoint(exit);
     b.CreateRetVoid();
 }
@@ -74,19 +107,44 @@ void emit_device_entry(llvm::IRBuilder<>& b,
 Value* shared_memory(llvm::IRBuilder<>& b,
                      llvm::Type* element,
                      int64_t elements,
+                     const std::string& name,
                      llvm::Module& module) {
+    if (auto* const known = module.getNamedGlobal(name)) {
+        return b.CreateAddrSpaceCast(known, b.getPtrTy());
+    }
     auto* const type = llvm::ArrayType::get(element, static_cast<uint64_t>(elements));
     auto* const memory = new llvm::GlobalVariable(module,
                                                   type,
                                                   false,
                                                   llvm::GlobalValue::InternalLinkage,
                                                   llvm::UndefValue::get(type),
-                                                  "shared",
+                                                  name,
                                                   nullptr,
                                                   llvm::GlobalValue::NotThreadLocal,
                                                   kSharedSpace);
-    memory->setAlignment(llvm::Align(kSharedAlign));
+    memory->setAlignment(llvm::Align(kDeviceVector));
     return b.CreateAddrSpaceCast(memory, b.getPtrTy());
+}
+
+Value* emit_exchange(llvm::IRBuilder<>& b, Value* value, int64_t distance) {
+    llvm::Type* const type = value->getType();
+    llvm::Type* const i32 = b.getInt32Ty();
+    const auto swap = [&](Value* bits) {
+        return b.CreateIntrinsic(
+            intrinsic::nvvm_shfl_sync_bfly_i32,
+            {},
+            {b.getInt32(~0U), bits, b.getInt32(static_cast<uint32_t>(distance)), b.getInt32(31)});
+    };
+    const unsigned width = type->getScalarSizeInBits();
+    if (width < 32) return b.CreateTrunc(swap(b.CreateZExt(value, i32)), type);
+    if (width == 32) return b.CreateBitCast(swap(b.CreateBitCast(value, i32)), type);
+    llvm::Type* const i64 = b.getInt64Ty();
+    Value* const bits = b.CreateBitCast(value, i64);
+    Value* const low = swap(b.CreateTrunc(bits, i32));
+    Value* const high = swap(b.CreateTrunc(b.CreateLShr(bits, 32), i32));
+    Value* const both =
+        b.CreateOr(b.CreateShl(b.CreateZExt(high, i64), 32), b.CreateZExt(low, i64));
+    return b.CreateBitCast(both, type);
 }
 
 void emit_barrier(llvm::IRBuilder<>& b) { b.CreateIntrinsic(intrinsic::nvvm_barrier0, {}, {}); }

@@ -7,24 +7,37 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "loop/ir/node.h"
 
 namespace lemma::codegen {
 
+// Bytes that a thread loads or stores at once.
+constexpr int64_t kDeviceVector = 16;
+
+// Code that computes a range of items.
+struct DeviceBody {
+    llvm::Function* code = nullptr;
+    std::vector<bool> vectors;            // the buffers that must begin at whole vectors
+    llvm::Function* elsewhere = nullptr;  // if one of them does not; may be missing
+};
+
 // Adds `name(ptr buffer…, i64 begin, i64 end)` to the module, which a launch calls with a thread
-// for each item: groups are blocks. `body` computes a range of items.
+// for each item: groups are blocks.
 void emit_device_entry(llvm::IRBuilder<>& b,
                        const loop::Function& function,
                        const std::string& name,
-                       llvm::Function* body);
-// The address of memory that the threads of a block share, a multiple of kSharedAlign.
-constexpr int64_t kSharedAlign = 16;
+                       const DeviceBody& body);
+// The address of memory of that name, which the threads of a block share.
 llvm::Value* shared_memory(llvm::IRBuilder<>& b,
                            llvm::Type* element,
                            int64_t elements,
+                           const std::string& name,
                            llvm::Module& module);
 void emit_barrier(llvm::IRBuilder<>& b);
+// The value of the item of the warp whose number differs in the bits of `distance`.
+llvm::Value* emit_exchange(llvm::IRBuilder<>& b, llvm::Value* value, int64_t distance);
 // Copies so many bytes to memory of the block, or writes zeros where they are not wanted (missing:
 // everywhere).
 void emit_copy(

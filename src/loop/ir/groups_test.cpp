@@ -69,6 +69,25 @@ TEST(Groups, MustReachEachBarrierTogether) {
     EXPECT_EQ(verify(Neighbours(group).f), "");
 }
 
+TEST(Groups, ExchangeTogether) {
+    Neighbours n;
+    const LocalId other = n.build.local({Kind::Int, 1});
+    n.f.items = n.f.group = 32;
+    n.f.body.push_back({Exchange{other, n.build.index(n.f.item), 16}});
+    EXPECT_EQ(verify(n.f), "");
+    EXPECT_TRUE(print(n.f).ends_with("  l0 = item of 16\n")) << print(n.f);
+    std::get<Exchange>(n.f.body.back().node).distance = 32;
+    EXPECT_EQ(verify(n.f), "an exchange with no item");
+    n.f.items = n.f.group = 16;
+    std::get<Exchange>(n.f.body.back().node).distance = 1;
+    EXPECT_EQ(verify(n.f), "a warp without all of its items");
+    n.f.items = n.f.group = 32;
+    If some{n.build.make(Op::Less, {n.build.index(n.f.item), n.build.integer(7)}), {}};
+    some.body.push_back(n.f.body.back());
+    n.f.body.back() = {std::move(some)};
+    EXPECT_EQ(verify(n.f), "a barrier that some items do not reach");
+}
+
 TEST(Groups, AreWhole) {
     Neighbours some;
     some.f.items = 15;

@@ -59,6 +59,7 @@ void schedule_threads(const NestContext& context,
     const auto element = [&](Block& out) { steps.element(out); };
     if (piece.valid()) {
         function.group = kDeviceLoopGroup;
+        function.items = kAbsurdElements;  // calls have fewer
         result.run_items.single = true;
         result.schedule = "run-time extents, threads";
         return loops.as_pieces(piece, function.body, element);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// codegen/llvm/emit_ints.h — arithmetic of ints that fit 32 bits, for devices: there 64 bits take
+// several times as long, and quotients many times.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <vector>
+
+#include "loop/ir/int_ranges.h"
+
+namespace lemma::codegen {
+
+// The value of an int, or of a comparison of ints, if its operands and its result fit 32 bits; null
+// if they do not. Values have 64 bits outside.
+llvm::Value* emit_small_int(llvm::IRBuilder<>& b,
+                            const loop::Function& function,
+                            loop::IntRanges& ranges,
+                            const loop::Expr& e,
+                            loop::IntRange result,
+                            const std::vector<llvm::Value*>& v);
+// The lower half of an int of 64 bits, and the int of such a half.
+llvm::Value* narrowed(llvm::IRBuilder<>& b, llvm::Value* v);
+llvm::Value* widened(llvm::IRBuilder<>& b, llvm::Value* v, loop::IntRange range);
+
+}  // namespace lemma::codegen
