@@ -65,10 +65,62 @@ graph G {
     @output { y: real[3]; }
     @compose { y = math.sum_reduce{axes=[1], squeeze=true}(x); }
 })");
-    for (const char* const part :
-         {".maxntid 128", ".shared .align 16 .b8 shared0[512]", "bar.sync", "st.shared.f32"}) {
+    for (const char* const part : {".maxntid 128", "shfl.sync.bfly.b32"}) {
         EXPECT_TRUE(text.contains(part)) << part << "\n" << text;
     }
+    EXPECT_FALSE(text.contains("bar.sync")) << text;
+    const std::string one = texts_of(R"(import math;
+graph G {
+    @input { x: real[3, 7000]; }
+    @output { y: real[3]; }
+    @compose { y = math.sum_reduce{axes=[1], squeeze=true}(x); }
+})");
+    for (const char* const part : {".maxntid 256",
+                                   "shfl.sync.bfly.b32",
+                                   ".shared .align 16 .b8 shared0[32]",
+                                   "bar.sync",
+                                   "st.shared.f32"}) {
+        EXPECT_TRUE(one.contains(part)) << part << "\n" << one;
+    }
+}
+
+// Neighbours are loaded and stored together. Indices have 32 bits: no quotient has 64.
+TEST(DeviceCode, LoadsAndStoresVectors) {
+    const std::string text = texts_of(R"(import math; import nn;
+graph G {
+    @input { x: real[7, 96, 64]; b: real[1, 96, 1]; }
+    @output { y: real[7, 96, 64]; }
+    @compose { a = math.add(x, b); y = nn.relu(a); }
+})");
+    for (const char* const part : {"ld.global.nc.v4.f32", "st.global.v4.f32"}) {
+        EXPECT_TRUE(text.contains(part)) << part << "\n" << text;
+    }
+    EXPECT_FALSE(text.contains("div.s64")) << text;
+    EXPECT_FALSE(text.contains("div.u64")) << text;
+    EXPECT_FALSE(text.contains("mul.hi.s64")) << text;
+    EXPECT_FALSE(text.contains("mul.hi.u64")) << text;
+}
+
+// A row goes from its loads to its stores in registers.
+TEST(DeviceCode, RowsStayInRegisters) {
+    const std::string text = texts_of(R"(import nn;
+graph G {
+    @input { x: real[600, 512]; }
+    @output { y: real[600, 512]; }
+    @compose { y = nn.softmax{axes=[1]}(x); }
+})");
+    const auto count = [&](const char* part) {
+        int found = 0;
+        for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+            ++found;
+        }
+        return found;
+    };
+    EXPECT_EQ(count("ld.global.nc.v4.f32"), 4) << text;
+    EXPECT_EQ(count("st.global.v4.f32"), 4) << text;
+    EXPECT_EQ(count(".entry"), 1) << text;
+    EXPECT_FALSE(text.contains("bar.sync")) << text;
+    EXPECT_FALSE(text.contains(".local")) << text;
 }
 
 // Operands go to memory of the group while products are added.

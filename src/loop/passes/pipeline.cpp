@@ -162,11 +162,11 @@ const std::vector<Pass>& pipeline() {
         {"views", kOptimise, {"join"}, views,
          "copies in order have no kernel"},
         {"along", kOptimise, {"when", "views"}, on_region<store_along>,
-         "maps are stored while they are summed", false},
+         "maps are stored while they are summed"},
         {"window_axes", kOptimise, {"along", "layout"}, window_axes,
          "windows along several axes take them one by one", false},
         {"rows", kOptimise, {"along", "window_axes"}, rows,
-         "stages of one row are one kernel", false},
+         "stages of one row are one kernel"},
         {"in_place", kOptimise, {"rows"}, on_region<find_in_place>,
          "results take the memory of operands"},
 

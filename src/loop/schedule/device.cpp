@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "loop/schedule/nest.h"
+#include "loop/schedule/device.h"
 
 namespace lemma::loop {
 
 namespace {
 
 constexpr int64_t kFewElements = int64_t{1} << 14;  // fewer threads leave a device idle
-constexpr int64_t kLeastShared = kDeviceSumGroup / 2;
+constexpr int64_t kDeviceSums = 4;                  // of a group, each by a warp
 
 bool needs_library(const Expr& e) {
     return e.op == Op::Library && (e.type.kind != Kind::F32 || !is_expanded(e.name));
@@ -20,7 +20,10 @@ bool needs_library(const Expr& e) {
 }  // namespace
 
 bool is_for_device(const Stage& stage, const StagePool& pool) {
-    if (!any_order(stage, pool)) return false;
+    return any_order(stage, pool) && needs_no_library(stage, pool);
+}
+
+bool needs_no_library(const Stage& stage, const StagePool& pool) {
     std::vector<ExprId> work;
     for_each_expr(stage, [&](ExprId id) { work.push_back(id); });
     std::unordered_set<ExprId, IdHash> seen;
@@ -35,17 +38,142 @@ bool is_for_device(const Stage& stage, const StagePool& pool) {
     return true;
 }
 
-// The longest one.
-VarId shared_reduction(const NestContext& context, const NestShape& shape) {
+tensor::DType memory_of(Kind kind) {
+    switch (kind) {
+        case Kind::F32:
+            return tensor::DType::F32;
+        case Kind::F64:
+            return tensor::DType::F64;
+        case Kind::Bool:
+            return tensor::DType::Bool;
+        default:
+            return tensor::DType::I64;
+    }
+}
+
+ExprId over_warp(Builder& build, Op combine, ExprId part, int64_t width, Block& out) {
+    const LocalId sum = build.local(build.type(part)), other = build.local(build.type(part));
+    out.push_back({Set{sum, part}});
+    for (int64_t distance = width / 2; distance > 0; distance /= 2) {
+        out.push_back({Exchange{other, build.get(sum), distance}});
+        out.push_back({Set{sum, build.make(combine, {build.get(sum), build.get(other)})}});
+    }
+    return build.get(sum);
+}
+
+ExprId over_warps(Builder& build, const WarpParts& parts, Block& out) {
+    const int64_t warps = parts.threads / kWarp;
+    const BufferId memory = build.shared(memory_of(build.type(parts.part).kind), warps);
+    const ExprId thread = build.index(parts.thread), warp = build.integer(kWarp);
+    const ExprId lane = build.make(Op::Mod, {thread, warp});
+    when(build.make(Op::Equal, {lane, build.integer(0)}), build, out, [&](Block& block) {
+        Address own;
+        own.dynamic = build.make(Op::Div, {thread, warp});
+        block.push_back({StoreStmt{memory, std::move(own), parts.part, {}}});
+    });
+    build.stored();
+    out.push_back({Barrier{}});
+    ExprId total;
+    for (int64_t i = 0; i < warps; ++i) {
+        Address at;
+        at.offset = i;
+        const ExprId next = build.load(memory, std::move(at));
+        total = i == 0 ? next : build.make(parts.combine, {total, next});
+    }
+    return total;
+}
+
+namespace {
+
+// How items share the steps of a sum.
+struct SumChoice {
+    VarId var;            // missing: an item does all of them
+    int64_t threads = 1;  // for an element
+    bool columns = false;
+};
+
+// Whether neighbouring steps of the sum read neighbouring elements.
+bool reads_along(const NestContext& context, VarId var) {
+    bool found = false;
+    context.pool.visit_reads(context.stage.writes[0].value, [&](ExprId, const Expr& e) {
+        found |= context.stride(tensor_of(e), e.args, var) == 1;
+    });
+    return found;
+}
+
+// A warp for an element, or a group if elements are few. If neighbouring elements, not neighbouring
+// steps, lie side by side, the items of a warp compute neighbouring elements.
+SumChoice choose_sum(const NestContext& context, const NestShape& shape) {
     const Stage& stage = context.stage;
     if (!accumulates(stage) || stage.writes.size() != 1 || context.pool.strict) return {};
-    if (shape.reductions.empty() || context.run_time) return {};
-    int64_t elements = 1;
-    for (const NestLoop& loop : shape.outputs) elements = total_elements(elements, loop.extent);
+    if (shape.reductions.empty() || context.run_time || stage.kept) return {};
+    const int64_t elements = elements_of(shape.outputs);
     const auto longest = std::ranges::max_element(shape.reductions, {}, &NestLoop::extent);
-    if (elements >= kFewElements || longest->extent < kLeastShared) return {};
-    return longest->var;
+    const auto along = std::ranges::find_if(shape.reductions, [&](const NestLoop& loop) {
+        return loop.extent >= kWarp && reads_along(context, loop.var);
+    });
+    constexpr int64_t kLongSum = 1024, kLongStrided = 64;
+    if (along != shape.reductions.end()) {
+        const bool few = elements < kDeviceThreads / kDeviceGroup;
+        return {along->var, few && along->extent >= kLongSum ? kDeviceGroup : kWarp};
+    }
+    if (elements >= kFewElements || longest->extent < kLongStrided) return {};
+    const bool apart = !shape.outputs.empty() && stage.initial.valid() &&
+                       reads_along(context, shape.outputs.back().var);
+    if (!apart) return {longest->var, kWarp};
+    return {longest->var, kDeviceGroup / kWarp, true};
 }
+
+// Binds the loops of an element, and the parts of its sum.
+void schedule_shared_sum(const NestContext& context,
+                         const NestShape& shape,
+                         const SumChoice& choice,
+                         NestSteps& steps,
+                         ScheduledKernel& result,
+                         Lowering& lower) {
+    Builder& build = lower.build;
+    Function& function = result.function;
+    const ExprId item = build.index(function.item);
+    const auto new_var = [&](ExprId value) {
+        const VarId var = build.var({});
+        function.body.push_back({Bind{var, value}});
+        return var;
+    };
+    const auto part = [&](Op op, ExprId value, int64_t by) {
+        return build.make(op, {value, build.integer(by)});
+    };
+    SharedSum shared{choice.var, {}, choice.threads, {}, {}};
+    NestLoops loops(shape.outputs, {}, context.target, result, lower);
+    const auto element = [&](Block& out) { steps.element(out); };
+    if (!choice.columns) {
+        // Skipped elements must not keep others from an exchange.
+        const bool one = choice.threads > kWarp || !context.stage.initial.valid();
+        function.group = one ? choice.threads : kDeviceSums * kWarp;
+        result.schedule = choice.threads > kWarp ? "groups" : "warps";
+        shared.thread = new_var(part(Op::Mod, item, choice.threads));
+        steps.add_arguments();
+        steps.share(shared);
+        return loops.as_threads(choice.threads, function.body, element);
+    }
+    function.group = choice.threads * kWarp;
+    result.schedule = "groups of columns";
+    const int64_t elements = elements_of(shape.outputs);
+    const int64_t groups = (elements + kWarp - 1) / kWarp;
+    function.items = total_elements(groups, function.group);
+    shared.column = new_var(part(Op::Mod, item, kWarp));
+    shared.thread = new_var(part(Op::Mod, part(Op::Div, item, kWarp), choice.threads));
+    Address number;
+    number.add(shared.column, 1);
+    number.add(new_var(part(Op::Div, item, function.group)), kWarp);
+    const ExprId at = build.sum(number), last = build.integer(elements - 1);
+    shared.inside = build.make(Op::LessEqual, {at, last});
+    steps.add_arguments();
+    steps.share(shared);
+    loops.bind_items(build.make(Op::Min, {at, last}), shape.outputs.size(), function.body);
+    element(function.body);
+}
+
+}  // namespace
 
 void schedule_threads(const NestContext& context,
                       const NestShape& shape,
@@ -64,20 +192,18 @@ void schedule_threads(const NestContext& context,
         result.schedule = "run-time extents, threads";
         return loops.as_pieces(piece, function.body, element);
     }
-    const VarId shared = shared_reduction(context, shape);
-    if (!shared.valid()) {
-        function.group = kDeviceGroup;
-        result.schedule = "threads";
-        return loops.as_threads(1, function.body, element);
+    if (const SumChoice sum = choose_sum(context, shape); sum.var.valid()) {
+        return schedule_shared_sum(context, shape, sum, steps, result, lower);
     }
-    function.group = kDeviceSumGroup;
-    result.schedule = "groups";
-    const VarId thread = lower.build.var("thread");
-    const ExprId item = lower.build.index(function.item);
-    function.body.push_back(
-        {Bind{thread, lower.build.make(Op::Mod, {item, lower.build.integer(function.group)})}});
-    steps.share(shared, thread);
-    loops.as_threads(function.group, function.body, element);
+    if (const auto window = find_device_window(context, shape)) {
+        return schedule_device_windows(context, shape, *window, steps, result, lower);
+    }
+    if (const int64_t lanes = device_lanes(context, shape); lanes > 1) {
+        return schedule_device_vectors(shape, lanes, steps, context, result, lower);
+    }
+    function.group = kDeviceGroup;
+    result.schedule = "threads";
+    loops.as_threads(1, function.body, element);
 }
 
 }  // namespace lemma::loop

@@ -38,6 +38,8 @@ inline bool accumulates(const Stage& stage) {
 
 // The operation by which a step changes its element.
 Op combining_op(ir::FormulaOp op);
+// The same for all lanes of a vector.
+Op lanes_op(ir::FormulaOp op);
 
 // Whether steps that write different elements may run in any order.
 bool any_order(const Stage& stage, const StagePool& pool);
@@ -110,6 +112,8 @@ public:
     void as_items(int64_t work, Block& out, const NestBody& body);
     // A whole kernel for a device: an item, or a group of `group` items, for each element.
     void as_threads(int64_t group, Block& out, const NestBody& body);
+    // Gives the outermost loops their steps in the element of that number.
+    void bind_items(ExprId element, size_t loops, Block& out);
     // A whole kernel with run-time extents: an item does `piece` steps of the outermost loop.
     void as_pieces(ExprId piece, Block& out, const NestBody& body);
     void all(Block& out, const NestBody& body) { from(0, out, body); }
@@ -124,7 +128,6 @@ public:
 
 private:
     int64_t cut_outermost(int64_t work);
-    void bind_items(ExprId element, size_t loops, Block& out);
     bool is_cut(bool outermost) const { return outermost && piece_.valid(); }
     For whole_loop(VarId var, ExprId steps, bool outermost);
     ExprId is_last_item(ExprId steps);
@@ -163,6 +166,17 @@ private:
     std::unordered_map<ExprId, ExprId, IdHash> known_;
 };
 
+// A reduction whose steps `threads` items of a group share: each takes every n-th, for n items.
+struct SharedSum {
+    VarId var;     // of the reduction
+    VarId thread;  // the number of the item among those that share an element
+    int64_t threads = 1;
+    // Of elements side by side, one for each item of a warp: the number of the item in its warp.
+    // Missing: neighbours share an element.
+    VarId column;
+    ExprId inside;  // whether there is such an element; may be missing
+};
+
 // The steps for an element, inside the loops over elements.
 class NestSteps {
 public:
@@ -175,9 +189,8 @@ public:
     void check_sizes(Block& out);
     // Whether to omit guards on the variable along the lanes from now on.
     void set_inside(bool inside) { inside_ = inside; }
-    // From now on the items of a group share the steps of the reduction: each takes every n-th,
-    // for n items. `thread` is the number of the item in its group.
-    void share(VarId reduction, VarId thread);
+    // From now on several items share the steps of the reduction. All arguments must be there.
+    void share(const SharedSum& shared) { shared_ = shared; }
     // The buffers of all tensors, before memory of a group.
     void add_arguments();
     // Whether an index may leave its tensor.
@@ -185,13 +198,19 @@ public:
     ExprId holds(const StageGuard& guard);
     // Stores an element of a reduction, without its initial value so far.
     void store_total(ExprId sum, Block& out);
-    // Short reductions without guards have no loops from now on.
-    void copies_taps() { copies_ = true; }
+    // Reductions of so many steps without guards have no loops from now on.
+    void copies_taps(int64_t most = 16) { most_copies_ = most; }
+    // Whether all guards are known to hold from now on.
+    void set_unguarded(bool unguarded) { unguarded_ = unguarded; }
     // The loops in the order of the formula, one step at a time.
     void sequential(Block& out);
     void element(Block& out);
     // One element of a reduction, from its initial value to the stored value.
     ExprId total(const std::vector<StageGuard>& guards, Block& out);
+    // The parts of that: where a total begins, what changes no total, and its stored value.
+    ExprId starting_value();
+    ExprId neutral(Type type);
+    ExprId finished(ExprId total, Block& out);
 
 private:
     // One step of the formula; `in_order`: it accumulates in the tensor.
@@ -199,8 +218,8 @@ private:
     void store(const StageWrite& write, ExprId value, Block& out);
     void total_and_store(const std::vector<StageGuard>& guards, Block& out);
     ExprId sum_up(const std::vector<StageGuard>& guards, Block& out);
-    ExprId finished(ExprId total, Block& out);
     ExprId over_group(ExprId part, Block& out);
+    ExprId over_columns(ExprId part, Block& out);
     // Several sums take turns, so that a step need not wait for the previous one.
     using Sums = std::vector<LocalId>;
     void reductions(size_t depth, std::vector<StageGuard> guards, const Sums& sums, Block& out);
@@ -224,8 +243,6 @@ private:
     void report(ExprId fault, Block& out);
     ExprId step_fault();
     void report_faults(Block& out);
-    ExprId starting_value();
-    ExprId neutral(Type type);
 
     const Stage& stage_;
     StagePool& pool_;
@@ -238,8 +255,9 @@ private:
     Faults faults_;
     BufferId flag_;
     bool inside_ = false;
-    VarId shared_, thread_;  // the reduction that the items of a group share; missing: none
-    bool copies_ = false;
+    std::optional<SharedSum> shared_;
+    int64_t most_copies_ = 0;
+    bool unguarded_ = false;
     bool fresh_ = false;  // the sum has its neutral value
 };
 
@@ -247,8 +265,6 @@ private:
 
 // Whether a device can run the stage: its elements are independent, and it needs no library.
 bool is_for_device(const Stage& stage, const StagePool& pool);
-// The reduction whose steps a group of items should share; missing: an item does all of them.
-VarId shared_reduction(const NestContext& context, const NestShape& shape);
 // The loops of a kernel for a device. `piece` is the number of steps of an item, with run-time
 // extents.
 void schedule_threads(const NestContext& context,
@@ -258,7 +274,6 @@ void schedule_threads(const NestContext& context,
                       Lowering& lower,
                       ExprId piece);
 inline constexpr int64_t kDeviceGroup = 256;     // items of a group, one for each element
-inline constexpr int64_t kDeviceSumGroup = 128;  // that share a reduction; a power of two
 inline constexpr int64_t kDeviceLoopGroup = 64;  // with run-time extents, where items are few
 
 // ---- schedule_transposed.cpp --------------------------------------------------------------------

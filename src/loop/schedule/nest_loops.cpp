@@ -54,7 +54,6 @@ void NestLoops::as_items(int64_t work, Block& out, const NestBody& body) {
     from(item_loops, out, body);
 }
 
-// Gives the outermost loops their steps in the element of that number.
 void NestLoops::bind_items(ExprId element, size_t loops, Block& out) {
     ExprId rest = element;
     for (size_t i = loops; i-- > 0;) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "loop/schedule/nest.h"
+#include "loop/schedule/device.h"
 #include "loop/stage/index_fit.h"
 
 namespace lemma::loop {
@@ -12,6 +12,8 @@ namespace {
 
 constexpr int64_t kLongReduction = 4096;  // longer sums of floats use double
 constexpr int64_t kSums = 4;              // at a time, along the lanes
+
+}  // namespace
 
 Op lanes_op(ir::FormulaOp op) {
     switch (op) {
@@ -29,8 +31,6 @@ Op lanes_op(ir::FormulaOp op) {
             return Op::MaxLanes;
     }
 }
-
-}  // namespace
 
 Op combining_op(ir::FormulaOp op) {
     switch (op) {
@@ -165,6 +165,7 @@ ExprId NestSteps::holds(const StageGuard& guard) {
 }
 
 std::vector<StageGuard> NestSteps::active_guards() const {
+    if (unguarded_) return {};
     std::vector<StageGuard> guards = stage_.guards;
     if (inside_) {
         std::erase_if(guards, [&](const StageGuard& guard) {
@@ -298,9 +299,11 @@ ExprId NestSteps::neutral(Type type) {
 }
 
 void NestSteps::total_and_store(const std::vector<StageGuard>& guards, Block& out) {
-    if (!shared_.valid()) return store(stage_.writes[0], total(guards, out), out);
+    if (!shared_) return store(stage_.writes[0], total(guards, out), out);
     const ExprId sum = sum_up(guards, out);
-    const ExprId first = build_.make(Op::Equal, {build_.index(thread_), build_.integer(0)});
+    out.push_back({Let{sum}});
+    ExprId first = build_.make(Op::Equal, {build_.index(shared_->thread), build_.integer(0)});
+    if (shared_->inside.valid()) first = build_.make(Op::And, {first, shared_->inside});
     when(first, build_, out, [&](Block& block) {
         store(stage_.writes[0], finished(sum, block), block);
     });
@@ -319,13 +322,14 @@ ExprId NestSteps::sum_up(const std::vector<StageGuard>& guards, Block& out) {
     for (const NestLoop& loop : shape_.reductions) steps = total_elements(steps, loop.extent);
     const bool adds =
         stage_.combine == ir::FormulaOp::Sum || stage_.combine == ir::FormulaOp::Product;
+    if (shared_) steps = (steps + shared_->threads - 1) / shared_->threads;
     const bool wide = adds && steps > kLongReduction && !pool_.strict;
     if (kind == Kind::F32 && wide) kind = Kind::F64;
     const uint16_t lanes = shape_.lane_reduces ? target_.lanes() : lower_.lanes();
     const Type type{kind, lanes};
     Sums sums(count_sums());
     const ExprId start = build_.cast(starting_value(), kind);
-    const bool in_parts = shape_.lane_reduces || shared_.valid();
+    const bool in_parts = shape_.lane_reduces || shared_;
     for (LocalId& sum : sums) {
         sum = build_.local(type);
         out.push_back({Set{sum, in_parts ? neutral(type) : build_.spread(start, lanes)}});
@@ -333,7 +337,9 @@ ExprId NestSteps::sum_up(const std::vector<StageGuard>& guards, Block& out) {
     reductions(0, guards, sums, out);
     ExprId value = all_of(sums);
     if (shape_.lane_reduces) value = build_.make(lanes_op(stage_.combine), {value});
-    if (shared_.valid()) value = over_group(value, out);
+    if (shared_) {
+        value = shared_->column.valid() ? over_columns(value, out) : over_group(value, out);
+    }
     return in_parts ? build_.make(combining_op(stage_.combine), {start, value}) : value;
 }
 
@@ -349,12 +355,6 @@ ExprId NestSteps::finished(ExprId total, Block& out) {
 }
 
 // ---- Groups -------------------------------------------------------------------------------------
-
-void NestSteps::share(VarId reduction, VarId thread) {
-    shared_ = reduction;
-    thread_ = thread;
-    add_arguments();
-}
 
 void NestSteps::add_arguments() {
     for_each_value(stage_, [&](ExprId id) {
@@ -375,37 +375,33 @@ void NestSteps::store_total(ExprId sum, Block& out) {
     store(stage_.writes[0], finished(total, out), out);
 }
 
-// Adds the parts of all items by halves: the first half of them takes those of the second.
+// Adds the parts of the items of a warp, and then those of all warps in order.
 ExprId NestSteps::over_group(ExprId part, Block& out) {
-    const Kind kind = build_.type(part).kind;
-    const tensor::DType dtype = kind == Kind::F32    ? tensor::DType::F32
-                                : kind == Kind::F64  ? tensor::DType::F64
-                                : kind == Kind::Bool ? tensor::DType::Bool
-                                                     : tensor::DType::I64;
-    const BufferId parts = build_.shared(dtype, kDeviceSumGroup);
-    const auto at = [&](int64_t ahead) {
-        Address address;
-        address.offset = ahead;
-        address.add(thread_, 1);
-        return address;
-    };
-    const auto store_part = [&](ExprId value, Block& block) {
-        block.push_back({StoreStmt{parts, at(0), value, {}}});
-        build_.stored();
-    };
-    store_part(part, out);
+    const Op combine = combining_op(stage_.combine);
+    const ExprId sum = over_warp(build_, combine, part, std::min(shared_->threads, kWarp), out);
+    if (shared_->threads <= kWarp) return sum;
+    return over_warps(build_, {combine, sum, shared_->thread, shared_->threads}, out);
+}
+
+// Adds the parts of each column in order.
+ExprId NestSteps::over_columns(ExprId part, Block& out) {
+    const BufferId parts =
+        build_.shared(memory_of(build_.type(part).kind), shared_->threads * kWarp);
+    Address own;
+    own.add(shared_->thread, kWarp);
+    own.add(shared_->column, 1);
+    out.push_back({StoreStmt{parts, std::move(own), part, {}}});
+    build_.stored();
     out.push_back({Barrier{}});
-    for (int64_t half = kDeviceSumGroup / 2; half > 0; half /= 2) {
-        const ExprId mine = build_.make(Op::Less, {build_.index(thread_), build_.integer(half)});
-        when(mine, build_, out, [&](Block& block) {
-            const ExprId both =
-                build_.make(combining_op(stage_.combine),
-                            {build_.load(parts, at(0)), build_.load(parts, at(half))});
-            store_part(both, block);
-        });
-        if (half > 1) out.push_back({Barrier{}});  // the first item reads the last total
+    ExprId total;
+    for (int64_t i = 0; i < shared_->threads; ++i) {
+        Address at;
+        at.offset = i * kWarp;
+        at.add(shared_->column, 1);
+        const ExprId next = build_.load(parts, std::move(at));
+        total = i == 0 ? next : build_.make(combining_op(stage_.combine), {total, next});
     }
-    return build_.load(parts, Address{});
+    return total;
 }
 
 // One sum, or several if the loop has several vectors.
@@ -487,15 +483,15 @@ void NestSteps::in_lanes(const NestLoop& loop,
 
 // Whether this reduction and those inside it are steps one behind the other.
 bool NestSteps::is_copied(size_t depth, const std::vector<StageGuard>& guards) const {
-    constexpr int64_t kMostCopies = 16;
-    if (!copies_ || !guards.empty() || stage_.condition.valid() || stage_.kept) return false;
+    if (most_copies_ == 0 || !guards.empty() || stage_.condition.valid() || stage_.kept)
+        return false;
     int64_t copies = 1;
     for (size_t i = depth; i < shape_.reductions.size(); ++i) {
         const NestLoop& loop = shape_.reductions[i];
         if (loop.end.valid() || loop.var == shape_.lane) return false;
         copies = total_elements(copies, loop.extent);
     }
-    return copies <= kMostCopies;
+    return copies <= most_copies_;
 }
 
 // Guards that are affine in the variable of a loop become bounds of that loop.
@@ -543,9 +539,9 @@ void NestSteps::reductions(size_t depth,
         return true;
     });
     lower_.bind(loop.var, var);
-    const bool shares = shared_.valid() && loop.var == shared_;
-    if (shares) begin = build_.make(Op::Add, {begin, build_.index(thread_)});
-    For body{var, begin, end, shares ? kDeviceSumGroup : 1, {}};
+    const bool shares = shared_ && loop.var == shared_->var;
+    if (shares) begin = build_.make(Op::Add, {begin, build_.index(shared_->thread)});
+    For body{var, begin, end, shares ? shared_->threads : 1, {}};
     reductions(depth + 1, guards, sums, body.body);
     out.push_back({std::move(body)});
 }

@@ -5,9 +5,34 @@
 
 #include <algorithm>
 
-#include "loop/schedule/nest.h"
+#include "loop/schedule/device.h"
 
 namespace lemma::loop {
+
+BufferViews row_places(const std::vector<Stage>& stages,
+                       const RowGroup& rows,
+                       const StagePool& pool,
+                       const BufferViews& all) {
+    BufferViews result = rows.numbers;
+    const auto add = [&](ir::TensorId id) {
+        if (!result.contains(id)) result[id] = all.at(id);
+    };
+    for (const Stage& stage : stages) {
+        std::vector<ExprId> values = {stage.initial, stage.finish};
+        const auto add_write = [&](const StageWrite& write) {
+            add(write.tensor);
+            values.push_back(write.value);
+        };
+        for (const StageWrite& write : stage.writes) add_write(write);
+        if (stage.kept) add_write(*stage.kept);
+        for (const ExprId value : values) {
+            pool.visit_reads(value, [&](ExprId at, const Expr& e) {
+                if (at != stage.total) add(tensor_of(e));
+            });
+        }
+    }
+    return result;
+}
 
 namespace {
 
@@ -22,13 +47,12 @@ public:
           rows_(rows),
           pool_(pool),
           target_(target),
-          places_(places_of(places)),
+          places_(row_places(stages, rows, pool, places)),
           lower_(pool, places_, result_) {}
 
     ScheduledKernel make();
 
 private:
-    BufferViews places_of(const BufferViews& all) const;
     NestContext context(const Stage& stage) { return {stage, pool_, places_, target_}; }
     void order_loops();
     void choose_lane();
@@ -53,29 +77,6 @@ private:
     std::vector<VarId> vars_;
     VarId lane_;  // rows side by side in lanes; missing: each stage has its own lanes
 };
-
-// The places of the stages' tensors, including the numbers per row.
-BufferViews RowsSchedule::places_of(const BufferViews& all) const {
-    BufferViews result = rows_.numbers;
-    const auto add = [&](ir::TensorId id) {
-        if (!result.contains(id)) result[id] = all.at(id);
-    };
-    for (const Stage& stage : stages_) {
-        std::vector<ExprId> values = {stage.initial, stage.finish};
-        const auto add_write = [&](const StageWrite& write) {
-            add(write.tensor);
-            values.push_back(write.value);
-        };
-        for (const StageWrite& write : stage.writes) add_write(write);
-        if (stage.kept) add_write(*stage.kept);
-        for (const ExprId value : values) {
-            pool_.visit_reads(value, [&](ExprId at, const Expr& e) {
-                if (at != stage.total) add(tensor_of(e));
-            });
-        }
-    }
-    return result;
-}
 
 int64_t RowsSchedule::steps_of(const Stage& stage) const {
     int64_t steps = 1;
@@ -221,6 +222,10 @@ ScheduledKernel schedule_rows(const std::vector<Stage>& stages,
                               StagePool& pool,
                               const BufferViews& places,
                               const Target& target) {
+    const auto on_device = [&](const Stage& stage) { return needs_no_library(stage, pool); };
+    if (target.device && std::ranges::all_of(stages, on_device)) {
+        return schedule_device_rows(stages, rows, pool, places, target);
+    }
     return RowsSchedule(stages, rows, pool, places, target).make();
 }
 
