@@ -54,6 +54,7 @@ void expect_equal(const NamedArrays& got,
 struct Counts {
     size_t on_device = 0, on_processor = 0, interpreted = 0;
     std::string schedule;  // of a sum of products
+    int64_t replays = 0;
 };
 
 struct Runs {
@@ -105,6 +106,7 @@ Counts compare(const std::string& body,
             counts.interpreted += plan.steps[i].is<loop::InterpretedStep>();
         }
         EXPECT_GE(device->launches(), runs.count) << text;
+        counts.replays = device->replays();
     }
     EXPECT_EQ(device->pieces(), 0) << "memory of the device that nobody freed" << text;
     return counts;
@@ -126,6 +128,7 @@ graph G {
 })");
     EXPECT_GT(counts.on_device, 2);
     EXPECT_EQ(counts.on_processor, 0);
+    EXPECT_EQ(counts.replays, 2);
 }
 
 // A sum of products with so many points, lanes and steps.
@@ -346,10 +349,144 @@ graph G {
     NamedArrays inputs = testing_support::random_inputs(own->program());
     inputs["i"][0].integers = {0, 9, 1};
     EXPECT_FALSE((*engine)->run(inputs));
+    EXPECT_FALSE((*engine)->device_failed());
     inputs["i"][0].integers = {0, 3, 1};
     const auto good = (*engine)->run(inputs);
     ASSERT_TRUE(good) << good.error().message;
     EXPECT_EQ(good->at("y")[0].reals[1], inputs["x"][0].reals[3]);
+}
+
+// ---- Runs ---------------------------------------------------------------------------------------
+
+constexpr const char* kProduct = R"(import linalg; import nn;
+graph G {
+    @input { x: real[4, 16]; }
+    @output { y: real[4, 12]; }
+    @variable { w: real[16, 12]; v: real[12, 12]; }
+    @compose { p = linalg.matmul(x, w); r = nn.relu(p); y = linalg.matmul(r, v); }
+})";
+constexpr int64_t kWeightBytes = (16 + 12) * 12 * 4;
+
+Result<std::optional<tensor::Tensor>> quarters(const ir::Tensor& wanted) {
+    LEMMA_TRY(auto values, tensor::Tensor::zeros(wanted.dtype, {wanted.name == "w" ? 16 : 12, 12}));
+    for (int64_t i = 0; i < values.size(); ++i) values.set_real(i, 0.25);
+    return values;
+}
+
+class DeviceRuns : public ::testing::Test {
+protected:
+    DeviceRuns() : state(load_text(kProduct)) {
+        state->reset_variables();  // engines share code if the weights are those of the program
+        options = options_of(device);
+        options.weights = quarters;
+        auto made = engine::SharedCode::create({}, device);
+        EXPECT_TRUE(made);
+        shared = std::move(*made);
+    }
+    std::unique_ptr<Engine> make() {
+        auto engine = Engine::create(*state, options, shared);
+        EXPECT_TRUE(engine);
+        return std::move(*engine);
+    }
+    // The first element of the output for inputs that are all x.
+    Result<float> run_bytes(Engine& engine, float x, bool with_room) {
+        const std::vector<float> input(4 * 16, x);
+        const int64_t shape[] = {4, 16};
+        const Engine::Bytes bytes{tensor::DType::F32, shape, input.data()};
+        std::vector<float> room(with_room ? 4 * 12 : 0);
+        const Engine::Room rooms[] = {{room.data(), room.size() * 4}};
+        float result = 0;
+        const auto receive = [&](const Engine::Output& made) -> Result<void> {
+            EXPECT_EQ(made.bytes, 4U * 12 * 4);
+            EXPECT_EQ(made.data == room.data(), with_room);
+            result = static_cast<const float*>(made.data)[0];
+            return {};
+        };
+        LEMMA_TRY(const bool done, engine.run_directly({&bytes, 1}, receive, rooms));
+        if (!done) return std::unexpected(Error{"not from bytes to bytes"});
+        return result;
+    }
+
+    std::shared_ptr<TestDevice> device = std::make_shared<TestDevice>();
+    std::unique_ptr<interpret::State> state;
+    engine::EngineOptions options;
+    std::shared_ptr<engine::SharedCode> shared;
+};
+
+constexpr float kFactor = 16 * 0.25F * 12 * 0.25F;  // from an input to an output
+
+TEST_F(DeviceRuns, CopyInputsAndOutputsOnly) {
+    const auto engine = make();
+    ASSERT_TRUE(engine->run(testing_support::random_inputs(state->program())));
+    for (const float x : {1.0F, 2.0F, 0.5F}) {
+        const int64_t up = device->uploaded(), down = device->downloaded();
+        const auto result = run_bytes(*engine, x, x != 2.0F);
+        ASSERT_TRUE(result) << result.error().message;
+        EXPECT_EQ(*result, x * kFactor);
+        EXPECT_EQ(device->uploaded() - up, 4 * 16 * 4);
+        EXPECT_EQ(device->downloaded() - down, 4 * 12 * 4);
+    }
+    EXPECT_EQ(device->replays(), 3);
+}
+
+TEST_F(DeviceRuns, SessionsShareWeights) {
+    std::vector<std::unique_ptr<Engine>> engines;
+    const NamedArrays inputs = testing_support::random_inputs(state->program());
+    int64_t alone = 0;
+    for (int i = 0; i < 4; ++i) {
+        engines.push_back(make());
+        ASSERT_TRUE(engines.back()->run(inputs));
+        if (i == 0) alone = device->bytes();
+        const auto result = run_bytes(*engines.back(), 3.0F, true);
+        ASSERT_TRUE(result) << result.error().message;
+        EXPECT_EQ(*result, 3 * kFactor);
+    }
+    // Weights, and for each session the input, the output and what is between them.
+    const int64_t own = (4 * 16 + 2 * 4 * 12) * 4 + 4 * 128;
+    EXPECT_GE(alone, kWeightBytes);
+    EXPECT_LE(alone, kWeightBytes + own);
+    EXPECT_LE(device->bytes(), kWeightBytes + 4 * own);
+    // While weights are packed, one of them is there in its other order, too.
+    EXPECT_LE(device->most_bytes(), 2 * kWeightBytes + 4 * own);
+    engines.clear();
+    shared = nullptr;
+    EXPECT_EQ(device->pieces(), 0) << "memory of the device that nobody freed";
+}
+
+// Engines that update a variable do it on the device.
+TEST(EngineDevice, UpdatesStayOnTheDevice) {
+    const auto state = load_text(R"(import math;
+graph G {
+    @input { x: real[8]; }
+    @output { y: real[8]; }
+    @variable { s: real[8]; }
+    @update { s = t; }
+    @compose { t = math.add(s, x); y = math.mul(t, 2.0); }
+})",
+                                 [](const std::string&, uint64_t) { return 1.0; });
+    ASSERT_TRUE(state);
+    const auto device = std::make_shared<TestDevice>();
+    const auto engine = Engine::create(*state, options_of(device));
+    ASSERT_TRUE(engine);
+    const std::vector<float> x(8, 1.0F);
+    const int64_t shape[] = {8};
+    const Engine::Bytes input{tensor::DType::F32, shape, x.data()};
+    ASSERT_TRUE((*engine)->prepare(testing_support::random_inputs(state->program())));
+    float last = 0;
+    for (int run = 0; run < 5; ++run) {
+        const int64_t up = device->uploaded(), down = device->downloaded();
+        const auto done = (*engine)->run_directly({&input, 1}, [&](const Engine::Output& made) {
+            last = static_cast<const float*>(made.data)[0];
+            return Result<void>();
+        });
+        ASSERT_TRUE(done && *done);
+        EXPECT_EQ(last, 2.0F * static_cast<float>(run + 2));
+        if (run == 0) continue;
+        EXPECT_EQ(device->uploaded() - up, 32);
+        EXPECT_EQ(device->downloaded() - down, 32);
+    }
+    ASSERT_TRUE((*engine)->store_variables());
+    EXPECT_EQ(state->variable("s")->reals[0], 6.0);
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <mutex>
 #include <vector>
 
 #include "device/cuda_driver.h"
+#include "device/cuda_queue.h"
 
 namespace lemma::device {
 
@@ -17,14 +17,10 @@ namespace {
 
 using runtime::DeviceAddress;
 
-constexpr int kMajorAttribute = 75, kMinorAttribute = 76;
+// Attributes of a GPU, by their numbers in the driver's interface.
+constexpr int kThreadsOfBlock = 1, kClock = 13, kMultiprocessors = 16, kMemoryClock = 36,
+              kBusWidth = 37, kMajor = 75, kMinor = 76;
 constexpr int kLeastMajor = 8;
-constexpr int64_t kMostBlocks = INT32_MAX;  // of a grid
-constexpr int64_t kMostArgumentBytes = 4096;
-
-struct CudaKernel final : runtime::DeviceKernel {
-    CuFunction function = nullptr;
-};
 
 class CudaDevice final : public runtime::Device {
 public:
@@ -35,25 +31,28 @@ public:
     std::string name() const override { return name_; }
     Result<DeviceAddress> allocate(int64_t bytes) override;
     void free(DeviceAddress memory) override;
-    Result<void> upload(DeviceAddress to, const void* from, int64_t bytes) override;
-    Result<void> download(void* to, DeviceAddress from, int64_t bytes) override;
-    Result<void> copy(DeviceAddress to, DeviceAddress from, int64_t bytes) override;
     Result<const runtime::DeviceKernel*> load(const std::string& text,
                                               const std::string& name) override;
-    Result<void> launch(const Launch& launch) override;
-    Result<void> wait() override;
+    Result<std::unique_ptr<runtime::DeviceQueue>> make_queue() override {
+        return make_cuda_queue(driver_, context_);
+    }
+    Peaks peaks() const override;
 
 private:
-    // The driver has one context for each thread.
     Result<void> enter() const {
         return driver_.check("the GPU is not available", driver_.set_context(context_));
+    }
+    // 0 if the driver does not tell.
+    double attribute(int number) const {
+        int value = 0;
+        return driver_.device_attribute(&value, number, device_) == 0 ? value : 0;
     }
 
     const CudaDriver& driver_;
     CuDevice device_;
     std::string name_;
+    int major_ = 0, minor_ = 0;
     CuContext context_ = nullptr;
-    CuStream stream_ = nullptr;
     std::mutex loading_;
     std::vector<CuModule> modules_;
     std::vector<std::unique_ptr<CudaKernel>> kernels_;
@@ -64,43 +63,45 @@ Result<void> CudaDevice::open() {
     LEMMA_TRY(driver_.check("the GPU has no name",
                             driver_.device_name(name.data(), int{name.size()}, device_)));
     name_ = name.data();
-    int major = 0, minor = 0;
     LEMMA_TRY(driver_.check("the GPU has no version",
-                            driver_.device_attribute(&major, kMajorAttribute, device_)));
+                            driver_.device_attribute(&major_, kMajor, device_)));
     LEMMA_TRY(driver_.check("the GPU has no version",
-                            driver_.device_attribute(&minor, kMinorAttribute, device_)));
-    if (major < kLeastMajor) {
+                            driver_.device_attribute(&minor_, kMinor, device_)));
+    if (major_ < kLeastMajor) {
         return std::unexpected(
             Error{fmt::format("the GPU `{}` is too old: it has compute capability {}.{}, and {}.0 "
                               "is needed",
                               name_,
-                              major,
-                              minor,
+                              major_,
+                              minor_,
                               kLeastMajor)});
     }
     LEMMA_TRY(
         driver_.check("the GPU is not available", driver_.retain_context(&context_, device_)));
-    LEMMA_TRY(enter());
-    constexpr unsigned kApart = 1;  // does not wait for the default stream
-    return driver_.check("the GPU takes no work", driver_.create_stream(&stream_, kApart));
+    return enter();
 }
 
 CudaDevice::~CudaDevice() {
     if (!context_) return;
     if (enter()) {
-        if (stream_) {
-            driver_.wait_stream(stream_);
-            driver_.destroy_stream(stream_);
-        }
         for (const CuModule module : modules_) driver_.unload_module(module);
     }
     driver_.release_context(device_);
+}
+
+// A multiprocessor of 8.0 multiplies and adds 64 floats in a clock, a later one 128.
+CudaDevice::Peaks CudaDevice::peaks() const {
+    constexpr double kKilo = 1e3, kBitsOfByte = 8, kTwice = 2;
+    const double lanes = major_ == 8 && minor_ == 0 ? 64 : 128;
+    return {.operations = attribute(kMultiprocessors) * lanes * kTwice * attribute(kClock) * kKilo,
+            .bytes = kTwice * attribute(kMemoryClock) * kKilo * attribute(kBusWidth) / kBitsOfByte};
 }
 
 // ---- Memory -------------------------------------------------------------------------------------
 
 Result<DeviceAddress> CudaDevice::allocate(int64_t bytes) {
     LEMMA_TRY(enter());
+    if (bytes < 0) return std::unexpected(Error{"memory of the GPU without a size"});
     CuAddress memory = 0;
     const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
     if (const CuResult result = driver_.allocate(&memory, size); result != 0) {
@@ -111,28 +112,7 @@ Result<DeviceAddress> CudaDevice::allocate(int64_t bytes) {
 }
 
 void CudaDevice::free(DeviceAddress memory) {
-    if (!enter()) return;
-    driver_.wait_stream(stream_);
-    driver_.free(memory);
-}
-
-Result<void> CudaDevice::upload(DeviceAddress to, const void* from, int64_t bytes) {
-    LEMMA_TRY(enter());
-    return driver_.check("data cannot be copied to the GPU",
-                         driver_.upload(to, from, static_cast<size_t>(bytes), stream_));
-}
-
-Result<void> CudaDevice::download(void* to, DeviceAddress from, int64_t bytes) {
-    LEMMA_TRY(enter());
-    LEMMA_TRY(driver_.check("data cannot be copied from the GPU",
-                            driver_.download(to, from, static_cast<size_t>(bytes), stream_)));
-    return wait();
-}
-
-Result<void> CudaDevice::copy(DeviceAddress to, DeviceAddress from, int64_t bytes) {
-    LEMMA_TRY(enter());
-    return driver_.check("data cannot be copied on the GPU",
-                         driver_.copy(to, from, static_cast<size_t>(bytes), stream_));
+    if (enter()) driver_.free(memory);
 }
 
 // ---- Kernels ------------------------------------------------------------------------------------
@@ -156,40 +136,9 @@ Result<const runtime::DeviceKernel*> CudaDevice::load(const std::string& text,
     auto kernel = std::make_unique<CudaKernel>();
     LEMMA_TRY(driver_.check("a kernel is not in its module",
                             driver_.get_function(&kernel->function, module, name.c_str())));
+    kernel->most_threads = static_cast<int64_t>(attribute(kThreadsOfBlock));
     kernels_.push_back(std::move(kernel));
     return kernels_.back().get();
-}
-
-Result<void> CudaDevice::launch(const Launch& launch) {
-    LEMMA_TRY(enter());
-    std::vector<DeviceAddress> addresses(launch.buffers.begin(), launch.buffers.end());
-    int64_t begin = launch.begin, end = launch.end;
-    std::vector<void*> arguments;
-    for (DeviceAddress& address : addresses) arguments.push_back(&address);
-    arguments.push_back(&begin);
-    arguments.push_back(&end);
-    const int64_t blocks = (end - begin + launch.group - 1) / launch.group;
-    if (blocks > kMostBlocks || std::ssize(arguments) * 8 > kMostArgumentBytes) {
-        return std::unexpected(Error{"a kernel is too large for the GPU"});
-    }
-    const auto* const kernel = static_cast<const CudaKernel*>(launch.kernel);
-    return driver_.check("the GPU does not run a kernel",
-                         driver_.launch(kernel->function,
-                                        static_cast<unsigned>(blocks),
-                                        1,
-                                        1,
-                                        static_cast<unsigned>(launch.group),
-                                        1,
-                                        1,
-                                        0,
-                                        stream_,
-                                        arguments.data(),
-                                        nullptr));
-}
-
-Result<void> CudaDevice::wait() {
-    LEMMA_TRY(enter());
-    return driver_.check("the GPU failed", driver_.wait_stream(stream_));
 }
 
 }  // namespace

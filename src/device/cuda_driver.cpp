@@ -20,8 +20,11 @@ Result<CudaDriver> load_functions() {
     }
     CudaDriver driver{};
     const char* missing = nullptr;
-    const auto find = [&]<class Function>(Function& function, const char* name) {
+    const auto find_any = [&]<class Function>(Function& function, const char* name) {
         function = reinterpret_cast<Function>(::dlsym(library, name));
+    };
+    const auto find = [&]<class Function>(Function& function, const char* name) {
+        find_any(function, name);
         if (!function && !missing) missing = name;
     };
     find(driver.init, "cuInit");
@@ -46,6 +49,19 @@ Result<CudaDriver> load_functions() {
     find(driver.destroy_stream, "cuStreamDestroy_v2");
     find(driver.wait_stream, "cuStreamSynchronize");
     find(driver.launch, "cuLaunchKernel");
+    find_any(driver.create_event, "cuEventCreate");
+    find_any(driver.destroy_event, "cuEventDestroy_v2");
+    find_any(driver.record_event, "cuEventRecord");
+    find_any(driver.wait_event, "cuEventSynchronize");
+    find_any(driver.event_time, "cuEventElapsedTime");
+    find_any(driver.allocate_pinned, "cuMemHostAlloc");
+    find_any(driver.free_pinned, "cuMemFreeHost");
+    find_any(driver.begin_capture, "cuStreamBeginCapture_v2");
+    find_any(driver.end_capture, "cuStreamEndCapture");
+    find_any(driver.make_graph, "cuGraphInstantiateWithFlags");
+    find_any(driver.launch_graph, "cuGraphLaunch");
+    find_any(driver.destroy_made_graph, "cuGraphExecDestroy");
+    find_any(driver.destroy_graph, "cuGraphDestroy");
     if (missing) {
         return std::unexpected(
             Error{fmt::format("the NVIDIA driver of this machine has no `{}`", missing)});

@@ -16,6 +16,9 @@ using CuContext = struct CuContextState*;
 using CuModule = struct CuModuleState*;
 using CuFunction = struct CuFunctionState*;
 using CuStream = struct CuStreamState*;
+using CuEvent = struct CuEventState*;
+using CuGraph = struct CuGraphState*;
+using CuGraphExec = struct CuGraphExecState*;
 using CuAddress = unsigned long long;
 
 struct CudaDriver {
@@ -52,6 +55,30 @@ struct CudaDriver {
                        CuStream stream,
                        void** arguments,
                        void** extra);
+
+    // Older drivers lack some of the following.
+    CuResult (*create_event)(CuEvent* event, unsigned flags);
+    CuResult (*destroy_event)(CuEvent event);
+    CuResult (*record_event)(CuEvent event, CuStream stream);
+    CuResult (*wait_event)(CuEvent event);
+    CuResult (*event_time)(float* milliseconds, CuEvent from, CuEvent to);
+    CuResult (*allocate_pinned)(void** memory, size_t bytes, unsigned flags);
+    CuResult (*free_pinned)(void* memory);
+    CuResult (*begin_capture)(CuStream stream, int mode);
+    CuResult (*end_capture)(CuStream stream, CuGraph* graph);
+    CuResult (*make_graph)(CuGraphExec* made, CuGraph graph, unsigned long long flags);
+    CuResult (*launch_graph)(CuGraphExec graph, CuStream stream);
+    CuResult (*destroy_made_graph)(CuGraphExec graph);
+    CuResult (*destroy_graph)(CuGraph graph);
+
+    bool has_events() const {
+        return create_event && destroy_event && record_event && wait_event && event_time;
+    }
+    bool has_pinned_memory() const { return has_events() && allocate_pinned && free_pinned; }
+    bool has_graphs() const {
+        return begin_capture && end_capture && make_graph && launch_graph && destroy_made_graph &&
+               destroy_graph;
+    }
 
     // What the driver says about a result that is not good; `what` was tried.
     Error error(const char* what, CuResult result) const;

@@ -28,12 +28,14 @@ Result<ChosenDevice> parse_device(const std::string& name) {
         fmt::format("there is no device `{}`: they are `cpu`, `cuda`, `cuda:N` and `auto`", name)});
 }
 
-Result<std::shared_ptr<runtime::Device>> open_device(const ChosenDevice& chosen) {
+Result<std::shared_ptr<runtime::Device>> open_device(const ChosenDevice& chosen,
+                                                     std::string* trouble) {
     using Kind = ChosenDevice::Kind;
     if (chosen.kind == Kind::Processor) return nullptr;
     auto device = open_cuda_device(chosen.number);
-    if (!device && chosen.kind == Kind::Any) return nullptr;
-    return device;
+    if (device || chosen.kind != Kind::Any) return device;
+    if (trouble) *trouble = device.error().message;
+    return nullptr;
 }
 
 }  // namespace lemma::device

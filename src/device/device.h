@@ -19,7 +19,9 @@ struct ChosenDevice {
 // `cpu`, `cuda`, `cuda:N`, or `auto` for a GPU if there is one. An error for other names.
 Result<ChosenDevice> parse_device(const std::string& name);
 
-// Null: the processor alone. An error if there is no such device, unless any will do.
-Result<std::shared_ptr<runtime::Device>> open_device(const ChosenDevice& chosen);
+// Null: the processor alone. An error if there is no such device; if any will do, `trouble` gets
+// it.
+Result<std::shared_ptr<runtime::Device>> open_device(const ChosenDevice& chosen,
+                                                     std::string* trouble = nullptr);
 
 }  // namespace lemma::device

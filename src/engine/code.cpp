@@ -31,6 +31,18 @@ Result<std::shared_ptr<SharedCode>> SharedCode::create(codegen::CompilerOptions 
         new SharedCode(std::move(compiler), std::move(other), std::move(device)));
 }
 
+codegen::CompilerStats SharedCode::stats() const {
+    codegen::CompilerStats stats = main_compiler().stats();
+    if (!device_compiler_) return stats;
+    const codegen::CompilerStats& other = compiler_->stats();
+    stats.kernels += other.kernels;
+    stats.reused += other.reused;
+    stats.cached += other.cached + cached_;
+    stats.plans += other.plans;
+    stats.seconds += other.seconds;
+    return stats;
+}
+
 // Each has weights of its own; the most recently used stay. Others live as long as engines use
 // them.
 std::shared_ptr<const Code> SharedCode::use(const CodeKey& key) {

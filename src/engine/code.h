@@ -16,6 +16,7 @@
 #include "codegen/compiler.h"
 #include "loop/plan/plan.h"
 #include "runtime/device.h"
+#include "runtime/device_constants.h"
 #include "runtime/kernel.h"
 #include "runtime/memory.h"
 
@@ -29,11 +30,13 @@ struct Code {
     struct OnDevice {
         const runtime::DeviceKernel* kernel = nullptr;  // missing: the processor runs the step
         int64_t group = 1;
-        std::vector<bool> written;  // by argument
+        std::vector<uint8_t> written;  // by argument
     };
     std::vector<OnDevice> on_device;
     std::vector<runtime::Memory> memory;  // of constants
     std::vector<void*> constants;         // by storage: the memory of a constant; null: not shared
+    // The same memory on the device, once the code is made.
+    std::vector<std::shared_ptr<runtime::DeviceConstants>> device_constants;
     // The content of storages that an engine has for itself, before its first run.
     struct Initial {
         loop::StorageId storage;
@@ -81,7 +84,10 @@ public:
     codegen::Compiler* device_compiler() { return device_compiler_.get(); }
     const std::shared_ptr<runtime::Device>& device() const { return device_; }
     const loop::Target& target() const { return main_compiler().target(); }
-    const codegen::CompilerStats& stats() const { return main_compiler().stats(); }
+    // Of both compilers, and with the name of the main one.
+    codegen::CompilerStats stats() const;
+    // Kernels of the device that were in the cache with their plan.
+    void add_cached(size_t kernels) { cached_ += kernels; }
     // The duration of making, in seconds.
     struct Times {
         double plan = 0, code = 0, pack = 0;
@@ -111,6 +117,7 @@ private:
     std::unique_ptr<codegen::Compiler> device_compiler_;
     std::shared_ptr<runtime::Device> device_;
     Times times_;
+    size_t cached_ = 0;
     loop::PassLog log_;
 };
 

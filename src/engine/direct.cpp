@@ -2,6 +2,7 @@
 // Runs from the caller's bytes to the engine's, without the interpreter's arrays.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/data.h"
 #include "engine/engine.h"
@@ -285,6 +286,7 @@ Engine::Output Engine::direct_output(Loaded& loaded, size_t index) {
 Result<bool> Engine::run_directly(std::span<const Bytes> inputs,
                                   const Receiver& receive,
                                   std::span<const Room> rooms) {
+    if (shared_->device() && !carried_.empty()) return false;  // they are on the processor
     const std::vector<Bytes> given = with_carried(inputs);
     LEMMA_TRY(const bool ready, load_directly(given));
     if (!ready) return false;
@@ -294,6 +296,7 @@ Result<bool> Engine::run_directly(std::span<const Bytes> inputs,
         LEMMA_TRY(store_variables());
         LEMMA_TRY(fill_kept(loaded));
     }
+    if (shared_->device()) return run_on_device(loaded, inputs, receive, rooms);
     BorrowedMemory borrowed(loaded);
     std::vector<tensor::Tensor> copies;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -357,13 +360,19 @@ void Engine::update_directly(Loaded& loaded) {
     for (size_t i = 0; i < copies.size(); ++i) {
         if (exchanged(i)) continue;
         const auto* const from =
-            static_cast<const std::byte*>(loaded.data(place(updates[i].value)));
+            static_cast<const std::byte*>(loaded.read(place(updates[i].value)));
         copies[i].assign(from, from + bytes(updates[i]));
     }
     for (size_t i = 0; i < updates.size(); ++i) {
-        const void* const from = apart ? loaded.data(place(updates[i].value)) : copies[i].data();
-        if (bytes(updates[i]) > 0 && !exchanged(i))
-            std::memcpy(loaded.data(place(updates[i].variable)), from, bytes(updates[i]));
+        if (bytes(updates[i]) == 0 || exchanged(i)) continue;
+        const loop::BufferView& to = place(updates[i].variable);
+        if (apart) {
+            loaded.executable.copy(loaded.piece(to.storage),
+                                   loaded.piece(place(updates[i].value).storage),
+                                   static_cast<int64_t>(bytes(updates[i])));
+        } else {
+            std::memcpy(loaded.write(to), copies[i].data(), bytes(updates[i]));
+        }
     }
     for (const Exchange& exchange : loaded.exchanges) {
         if (!exchange.value.valid()) continue;
@@ -381,11 +390,11 @@ Result<void> Engine::store_variables() {
     if (!changed_) return {};
     for (const ir::Update& update : state_.program().updates) {
         const loop::BufferView& place = changed_->plan.places.at(update.variable);
-        LEMMA_TRY(interpret::Array value, from_memory(place, changed_->data(place)));
+        LEMMA_TRY(interpret::Array value, from_memory(place, changed_->read(place)));
         state_.keep_variable(update.variable, std::make_shared<interpret::Array>(std::move(value)));
     }
-    changed_ = nullptr;
-    return {};
+    Loaded& stored = *std::exchange(changed_, nullptr);
+    return stored.executable.finish_device();
 }
 
 // ---- Carried values -----------------------------------------------------------------------------

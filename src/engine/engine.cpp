@@ -106,7 +106,8 @@ Result<Engine::Loaded*> Engine::add(CodeKey key, std::shared_ptr<const Code> cod
         loaded_.erase(std::ranges::min_element(
             loaded_, {}, [](const auto& item) { return item.second->used; }));
     }
-    auto loaded = std::make_unique<Loaded>(std::move(code), options_, shared_->device());
+    auto loaded = std::make_unique<Loaded>(std::move(code), options_);
+    LEMMA_TRY(use_device(*loaded));
     LEMMA_TRY(allocate(*loaded));
     LEMMA_TRY(fill_state(*loaded));
     loaded->used = ++uses_;
@@ -129,8 +130,13 @@ Result<void> Engine::check_extents() {
 
 Result<void> Engine::allocate(Loaded& loaded) {
     LEMMA_TRY(const size_t arena, loaded.executable.add_memory(loaded.plan.arena_bytes));
-    for (const runtime::Memory& constants : loaded.code->memory) {
-        loaded.executable.show_device(constants.data(), constants.bytes());
+    for (const auto& constants : loaded.code->device_constants) {
+        loaded.executable.show_device(constants);
+    }
+    if (loaded.code->device_constants.empty()) {
+        for (const runtime::Memory& constants : loaded.code->memory) {
+            loaded.executable.show_device(constants.data(), constants.bytes());
+        }
     }
     loaded.pieces.assign(loaded.plan.storages.size(), SIZE_MAX);
     int64_t scratch = 0;
@@ -139,7 +145,12 @@ Result<void> Engine::allocate(Loaded& loaded) {
         scratch = std::max(scratch, storage.elements * tensor::dtype_size(storage.dtype));
     }
     if (scratch > 0) LEMMA_TRY(loaded.executable.set_scratch(scratch));
-    if (loaded.code->direct) loaded.exchanges = find_exchanges(state_.program(), loaded.plan);
+    // Recorded work of a device has fixed addresses.
+    if (shared_->device()) {
+        loaded.exchanges.resize(state_.program().updates.size());
+    } else if (loaded.code->direct) {
+        loaded.exchanges = find_exchanges(state_.program(), loaded.plan);
+    }
     for (const Exchange& exchange : loaded.exchanges) {
         if (!exchange.value.valid()) continue;
         // Not in the arena, whose memory other tensors use.
@@ -337,11 +348,11 @@ Result<void> Engine::prepare(const interpret::NamedArrays& inputs) {
     return fill_inputs(*current_);
 }
 
-Result<void> Engine::run_again(std::vector<double>* seconds) {
+Result<void> Engine::run_again(std::vector<double>* seconds, double* on_device) {
     current_->executable.set_control(state_.control());
-    if (!seconds) return current_->executable.run(current_->steps);
+    if (!seconds) return current_->executable.run(current_->steps, nullptr, on_device);
     std::vector<double> times(current_->plan.steps.size());
-    auto done = current_->executable.run(current_->steps, &times);
+    auto done = current_->executable.run(current_->steps, &times, on_device);
     seconds->clear();
     for (const size_t number : current_->plan_steps) seconds->push_back(times[number]);
     return done;
@@ -349,6 +360,7 @@ Result<void> Engine::run_again(std::vector<double>* seconds) {
 
 Result<interpret::NamedArrays> Engine::run(const interpret::NamedArrays& inputs) {
     auto outputs = run_step(inputs);
+    device_failed_ |= !outputs && current_ && current_->executable.device_failed();
     state_.end_run(outputs.has_value());
     return outputs;
 }

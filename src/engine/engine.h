@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,8 @@
 #include "runtime/executable.h"
 
 namespace lemma::engine {
+
+struct DeviceTexts;  // stored_code.h
 
 struct EngineOptions {
     bool verify = false;  // as in loop::PlanOptions
@@ -60,6 +63,8 @@ public:
     void variables_changed() override;
     // Whether the last run failed because its kernels could not be compiled.
     bool without_code() const { return without_code_; }
+    // Whether the device has failed: there is nothing to explain about the model.
+    bool device_failed() const { return device_failed_; }
 
     // An input of the caller, in row-major order.
     struct Bytes {
@@ -115,7 +120,8 @@ public:
     // Everything before the first run: plan, code, weights, inputs in place.
     Result<void> prepare(const interpret::NamedArrays& inputs);
     // Runs the steps alone; `seconds` gets the time of each, including those in loops and branches.
-    Result<void> run_again(std::vector<double>* seconds = nullptr);
+    // `on_device` gets the time that the device spends, if it tells it.
+    Result<void> run_again(std::vector<double>* seconds = nullptr, double* on_device = nullptr);
     // Adds up where the time of threads goes in the next runs, or ends it (null).
     void measure(runtime::ThreadPool::Times* times);
     // The threads that may work: not more than there are processors.
@@ -125,7 +131,7 @@ public:
     loop::Plan plan_again() const;
     // The plan's step for each step of a run.
     const std::vector<size_t>& plan_steps() const;
-    const codegen::CompilerStats& compiler_stats() const { return shared_->stats(); }
+    codegen::CompilerStats compiler_stats() const { return shared_->stats(); }
     int64_t bytes() const;
     int64_t device_bytes() const;
     // The device that runs kernels; null: there is none.
@@ -159,9 +165,20 @@ private:
     Result<std::shared_ptr<Code>> make_code();
     loop::PlanOptions plan_options() const;
     Result<void> make_plan(Code& code);
-    Result<void> compile_for_device(Code& code, int threads);
-    Result<std::vector<const runtime::DeviceKernel*>> load_kernels(
-        const std::vector<loop::ScheduledKernel*>& kernels, int threads);
+    // Kernels of a device, by symbol.
+    using LoadedKernels = std::unordered_map<std::string, const runtime::DeviceKernel*>;
+    Result<LoadedKernels> load_texts(const DeviceTexts& all);
+    Result<DeviceTexts> make_texts(Code& code, int threads, LoadedKernels& loaded);
+    static bool take_kernels(Code& code,
+                             const DeviceTexts& made,
+                             const LoadedKernels& loaded,
+                             std::span<const runtime::KernelFunction> here);
+    // Keeps the plan in the cache if it has a source.
+    Result<void> compile_for_device(Code& code, int threads, const std::string* source);
+    std::string device_source(const std::string& source) const;
+    bool find_device_plan(Code& code, const std::string& source);
+    Result<void> use_device(Loaded& loaded);
+    Result<void> pack(Loaded& making, Code& code);
     bool find_plan(Code& code, const std::string& source);
     Result<void> allocate_constants(Code& code) const;
     void keep_initial(const Loaded& loaded, Code& code) const;
@@ -191,6 +208,13 @@ private:
     Result<void> update_variables(Loaded& loaded);
     bool updates_directly(const loop::Plan& plan) const;
     void update_directly(Loaded& loaded);
+    Result<bool> run_on_device(Loaded& loaded,
+                               std::span<const Bytes> inputs,
+                               const Receiver& receive,
+                               std::span<const Room> rooms);
+    Result<std::vector<Output>> copy_and_run(Loaded& loaded,
+                                             std::span<const Bytes> inputs,
+                                             std::span<const Room> rooms);
     bool is_direct(const loop::Plan& plan) const;
     void find_places(Loaded& loaded) const;
     std::vector<DirectTensor> places_of(const loop::Plan& plan,
@@ -241,6 +265,7 @@ private:
     uint64_t version_ = 0;       // of the values of variables, as a count of updates
     Loaded* changed_ = nullptr;  // its variables are newer than those of the state
     bool without_code_ = false;  // the kernels of the last plan could not be compiled
+    bool device_failed_ = false;
 };
 
 }  // namespace lemma::engine

@@ -14,17 +14,13 @@
 namespace lemma::engine {
 
 struct Engine::Loaded {
-    Loaded(std::shared_ptr<const Code> of,
-           const EngineOptions& options,
-           const std::shared_ptr<runtime::Device>& device)
+    Loaded(std::shared_ptr<const Code> of, const EngineOptions& options)
         : code(std::move(of)),
           plan(code->plan),
           threads(options.threads),
           executable(options.threads,
                      options.guarded,
-                     options.processors > 0 ? options.processors : usable_processors()) {
-        if (device) executable.use_device(device);
-    }
+                     options.processors > 0 ? options.processors : usable_processors()) {}
 
     std::shared_ptr<const Code> code;
     const loop::Plan& plan;

@@ -10,6 +10,7 @@
 #include "base/processors.h"
 #include "engine/engine.h"
 #include "engine/impl.h"
+#include "engine/stored_code.h"
 #include "loop/plan/stored_plan.h"
 #include "loop/schedule/share.h"
 
@@ -31,14 +32,6 @@ private:
     std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// The compiler's input is large, and nobody needs it afterwards.
-void free_function(loop::ScheduledKernel& kernel) {
-    const int64_t items = kernel.function.items;
-    kernel.function = {};
-    kernel.narrower = nullptr;
-    kernel.function.items = items;
-}
-
 }  // namespace
 
 // Whether this engine has other values than its program for variables that the plan takes for
@@ -52,13 +45,6 @@ bool Engine::has_own_weights() const {
             return true;
     }
     return false;
-}
-
-// What the cache stores beside the plan itself.
-template <class Archive>
-void fields(Archive& archive, like<Code::Packer, Archive>& packer) {
-    auto& [step, argument, lowest] = packer;
-    archive(step, argument, lowest);
 }
 
 // Takes the plan and its code from the cache; false if they are not there.
@@ -116,11 +102,12 @@ Result<void> Engine::make_plan(Code& code) {
     codegen::Compiler& compiler = shared_->compiler();
     shared_->log().pass = options_.dump_pass;
     const bool keeps = compiler.keeps_plans() && !options_.verify && options_.dump_pass.empty() &&
-                       !shared_->device();
+                       !options_.load_kernel;
     std::string source;
     if (keeps) {
         source = loop::plan_source(state_.program(), fixed_extents(), options);
-        const bool found = find_plan(code, source);
+        const bool found =
+            shared_->device() ? find_device_plan(code, source) : find_plan(code, source);
         shared_->times().plan += watch.lap();
         if (found) return {};
     }
@@ -137,7 +124,7 @@ Result<void> Engine::make_plan(Code& code) {
     shared_->times().plan += watch.lap();
     LEMMA_TRY(go_on(state_.control()));
     if (shared_->device()) {
-        const auto compiled = compile_for_device(code, threads);
+        const auto compiled = compile_for_device(code, threads, keeps ? &source : nullptr);
         without_code_ = !compiled;
         shared_->times().code += watch.lap();
         return compiled;
@@ -175,73 +162,46 @@ Result<void> Engine::make_plan(Code& code) {
     return {};
 }
 
-// Kernels of the device, in order. Equal ones are loaded once.
-Result<std::vector<const runtime::DeviceKernel*>> Engine::load_kernels(
-    const std::vector<loop::ScheduledKernel*>& kernels, int threads) {
-    std::vector<const runtime::DeviceKernel*> result;
-    if (options_.load_kernel) {
-        for (const loop::ScheduledKernel* const kernel : kernels) {
-            LEMMA_TRY(const auto* const loaded, options_.load_kernel(kernel->function));
-            result.push_back(loaded);
-        }
-        return result;
-    }
-    LEMMA_TRY(const auto objects,
-              shared_->device_compiler()->objects(kernels, threads, state_.control()));
-    std::unordered_map<std::string, const runtime::DeviceKernel*> loaded;
-    for (const auto& [symbol, text] : objects.objects) {
-        LEMMA_TRY(loaded[symbol], shared_->device()->load(text, symbol));
-        LEMMA_TRY(go_on(state_.control()));
-    }
-    for (const std::string& symbol : objects.symbols) result.push_back(loaded.at(symbol));
-    return result;
-}
-
-// The device has the kernels with groups, and the processor the others.
-Result<void> Engine::compile_for_device(Code& code, int threads) {
-    std::vector<loop::ScheduledKernel*> there, here;
-    for (loop::PlanStep& step : code.plan.steps) {
-        loop::ScheduledKernel* const kernel = step.kernel();
-        if (kernel) (kernel->function.group > 0 ? there : here).push_back(kernel);
-    }
-    LEMMA_TRY(const auto loaded, load_kernels(there, threads));
-    LEMMA_TRY(const auto compiled,
-              shared_->compiler().compile(here, threads, state_.control(), nullptr));
-    size_t next_there = 0, next_here = 0;
-    for (loop::PlanStep& step : code.plan.steps) {
-        Code::OnDevice& one = code.on_device.emplace_back();
-        loop::ScheduledKernel* const kernel = step.kernel();
-        const bool device = kernel && kernel->function.group > 0;
-        code.kernels.push_back(kernel && !device ? compiled[next_here++] : nullptr);
-        if (!kernel) continue;
-        if (device) one.kernel = loaded[next_there++];
-        one.group = std::max<int64_t>(kernel->function.group, 1);
-        for (size_t i = 0; i < kernel->function.argument_count(); ++i) {
-            one.written.push_back(kernel->function.buffers[i].written);
-        }
-        if (!device) kernel->schedule += ", on the processor";
-        free_function(*kernel);
-    }
-    return {};
-}
-
 // The plan, the code and the constants for the extents of this run.
 Result<std::shared_ptr<Code>> Engine::make_code() {
     auto code = std::make_shared<Code>();
     LEMMA_TRY(make_plan(*code));
     LEMMA_TRY(go_on(state_.control()));
     Stopwatch watch;
-    code->direct = !shared_->device() && is_direct(code->plan);
+    // What grows from run to run is on the processor.
+    const bool possible = !shared_->device() || growing_.empty();
+    code->direct = possible && is_direct(code->plan);
     LEMMA_TRY(allocate_constants(*code));
-    Loaded making(code, options_, shared_->device());
-    LEMMA_TRY(allocate(making));
-    LEMMA_TRY(fill_constants(making));
-    LEMMA_TRY(run_once(making));
-    LEMMA_TRY(making.executable.settle());
-    keep_initial(making, *code);
+    Loaded making(code, options_);
+    LEMMA_TRY(use_device(making));
+    auto packed = pack(making, *code);
+    device_failed_ |= making.executable.device_failed();
+    if (!packed) return std::unexpected(packed.error());
     code->packers.clear();
     shared_->times().pack += watch.lap();
     return code;
+}
+
+Result<void> Engine::use_device(Loaded& loaded) {
+    if (!shared_->device()) return {};
+    auto done = loaded.executable.use_device(shared_->device());
+    device_failed_ |= !done;
+    return done;
+}
+
+// The constants have their values afterwards. Those of a device stay there for all engines.
+Result<void> Engine::pack(Loaded& making, Code& code) {
+    LEMMA_TRY(allocate(making));
+    LEMMA_TRY(fill_constants(making));
+    LEMMA_TRY(run_once(making));
+    keep_initial(making, code);
+    LEMMA_TRY(making.executable.finish_device());
+    if (!shared_->device()) return {};
+    for (const runtime::Memory& memory : code.memory) {
+        if (!memory.data()) continue;
+        code.device_constants.push_back(making.executable.share_device(memory.data()));
+    }
+    return {};
 }
 
 // Weights are in one piece of memory, in the order of the steps. So large pages hold them all, and
@@ -285,9 +245,9 @@ void Engine::keep_initial(const Loaded& loaded, Code& code) const {
         const bool own = !code.constants[root.value] && !whole.moves && !whole.only_once;
         if (storage.role != loop::StorageRole::Constant || !own || kept[root.value]) continue;
         kept[root.value] = true;
-        const auto* const from =
-            static_cast<const std::byte*>(loaded.executable.memory(loaded.piece(root)));
         const int64_t bytes = whole.elements * tensor::dtype_size(whole.dtype);
+        const auto* const from =
+            static_cast<const std::byte*>(loaded.executable.read(loaded.piece(root), bytes));
         code.initial.push_back({root, {from, from + bytes}});
     }
 }

@@ -69,7 +69,7 @@ runtime::KernelCall Engine::make_call(Loaded& loaded, size_t number) {
         call.group = there.group;
         for (size_t i = 0; i < kernel.arguments.size(); ++i) {
             const loop::StorageId id = kernel.arguments[i];
-            call.uses.push_back({id.valid() ? loaded.bytes(id) : 0, there.written[i]});
+            call.uses.push_back({id.valid() ? loaded.bytes(id) : 0, there.written[i] != 0});
         }
     }
     if (!numbers->empty()) {

@@ -26,7 +26,8 @@ inline constexpr size_t kScratch = SIZE_MAX - 1;
 struct Loop;
 struct Branch;
 
-class DeviceKernel;  // device.h
+class DeviceKernel;    // device.h
+struct DeviceSegment;  // device_segment.h
 
 // What a kernel does with a buffer: with how many bytes (0: up to the end of the memory).
 struct BufferUse {
@@ -59,6 +60,8 @@ struct Step {
     size_t number = 0;  // whose time it is
     std::variant<KernelCall, KernelWave, HostCall, std::unique_ptr<Loop>, std::unique_ptr<Branch>>
         kind;
+    // The steps of the device from here on, once a run has come here.
+    mutable std::shared_ptr<DeviceSegment> segment = nullptr;
 
     Step();
     ~Step();

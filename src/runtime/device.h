@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/device.h — a processor with memory of its own, such as a GPU. Work is done in the order
-// in which it is given.
+// runtime/device.h — a processor with memory of its own, such as a GPU.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +19,59 @@ public:
     virtual ~DeviceKernel() = default;
 };
 
+// Work that a queue has recorded. It does not outlive its queue.
+class DeviceGraph {
+public:
+    virtual ~DeviceGraph() = default;
+};
+
+// Work that is done in the order in which it is given. One thread at a time uses a queue.
+class DeviceQueue {
+public:
+    virtual ~DeviceQueue() = default;  // after its work
+
+    // At the beginning of a run: this thread gives the work from now on.
+    virtual Result<void> begin() { return {}; }
+    // The bytes may change as soon as it returns.
+    virtual Result<void> upload(DeviceAddress to, const void* from, int64_t bytes) = 0;
+    // The bytes are there after the next `wait`.
+    virtual Result<void> download(void* to, DeviceAddress from, int64_t bytes) = 0;
+    virtual Result<void> copy(DeviceAddress to, DeviceAddress from, int64_t bytes) = 0;
+    struct Launch {
+        const DeviceKernel* kernel = nullptr;
+        std::span<const DeviceAddress> buffers;
+        int64_t begin = 0, end = 0;  // items
+        int64_t group = 1;           // items of a group
+    };
+    // After `begin` in this thread.
+    virtual Result<void> launch(const Launch& launch) = 0;
+    // Until all work is done; an error if some of it failed.
+    virtual Result<void> wait() = 0;
+
+    // ---- Recordings -----------------------------------------------------------------------------
+
+    virtual bool can_record() const { return false; }
+    // Launches and copies from now on are recorded and not done. Other work is not allowed.
+    virtual Result<void> begin_recording() { return no_recordings(); }
+    // Ends the recording in any case.
+    virtual Result<std::unique_ptr<DeviceGraph>> end_recording() { return no_recordings(); }
+    // Does the recorded work.
+    virtual Result<void> replay(const DeviceGraph&) { return no_recordings(); }
+
+    // ---- Times ----------------------------------------------------------------------------------
+
+    virtual bool can_mark() const { return false; }
+    // The mark of that number is the time at which the work so far is done.
+    virtual Result<void> mark(size_t) { return {}; }
+    // From one mark to another, after `wait`.
+    virtual Result<double> seconds(size_t, size_t) { return 0; }
+
+private:
+    static std::unexpected<Error> no_recordings() {
+        return std::unexpected(Error{"the device does not record work"});
+    }
+};
+
 // Any number of threads may use it.
 class Device {
 public:
@@ -27,24 +79,18 @@ public:
 
     virtual std::string name() const = 0;
     virtual Result<DeviceAddress> allocate(int64_t bytes) = 0;
-    // After the work that was given so far.
+    // No queue has work with it any more.
     virtual void free(DeviceAddress memory) = 0;
-    // The bytes may change as soon as it returns.
-    virtual Result<void> upload(DeviceAddress to, const void* from, int64_t bytes) = 0;
-    // The bytes are there when it returns.
-    virtual Result<void> download(void* to, DeviceAddress from, int64_t bytes) = 0;
-    virtual Result<void> copy(DeviceAddress to, DeviceAddress from, int64_t bytes) = 0;
     // The kernel of that name in a text of the code generator.
     virtual Result<const DeviceKernel*> load(const std::string& text, const std::string& name) = 0;
-    struct Launch {
-        const DeviceKernel* kernel = nullptr;
-        std::span<const DeviceAddress> buffers;
-        int64_t begin = 0, end = 0;  // items
-        int64_t group = 1;           // items of a group
+    virtual Result<std::unique_ptr<DeviceQueue>> make_queue() = 0;
+
+    // The most that the hardware does in a second; 0: unknown.
+    struct Peaks {
+        double operations = 0;  // of f32, in which a product with a sum counts twice
+        double bytes = 0;       // between memory and processors
     };
-    virtual Result<void> launch(const Launch& launch) = 0;
-    // Until all work is done; an error if some of it failed.
-    virtual Result<void> wait() = 0;
+    virtual Peaks peaks() const { return {}; }
 };
 
 }  // namespace lemma::runtime

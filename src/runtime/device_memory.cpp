@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/check.h"
+
 namespace lemma::runtime {
 
 namespace {
@@ -15,43 +17,19 @@ constexpr int64_t kRoom = 64;  // behind the bytes, as on the host (memory.h)
 
 }  // namespace
 
-void NewerBytes::cut(int64_t at) {
-    if (at < bytes_) from_.emplace(at, std::prev(from_.upper_bound(at))->second);
-}
-
-void NewerBytes::set(int64_t begin, int64_t end, Side side) {
-    if (begin >= end) return;
-    cut(begin);
-    cut(end);
-    from_.erase(from_.lower_bound(begin), from_.lower_bound(end));
-    from_[begin] = side;
-}
-
-std::vector<NewerBytes::Range> NewerBytes::find(int64_t begin, int64_t end, Side side) const {
-    std::vector<Range> found;
-    if (begin >= end) return found;
-    for (auto at = std::prev(from_.upper_bound(begin)); at != from_.end() && at->first < end;
-         ++at) {
-        if (at->second != side) continue;
-        const auto next = std::next(at);
-        const int64_t last = next == from_.end() ? bytes_ : next->first;
-        const Range range{std::max(begin, at->first), std::min(end, last)};
-        const bool joins = !found.empty() && found.back().end == range.begin;
-        if (joins) {
-            found.back().end = range.end;
-        } else {
-            found.push_back(range);
-        }
-    }
-    return found;
-}
-
 // ---- Memory -------------------------------------------------------------------------------------
 
+Result<std::unique_ptr<DeviceMemory>> DeviceMemory::create(std::shared_ptr<Device> device) {
+    LEMMA_TRY(auto queue, device->make_queue());
+    return std::unique_ptr<DeviceMemory>(new DeviceMemory(std::move(device), std::move(queue)));
+}
+
 DeviceMemory::~DeviceMemory() {
+    queue_.reset();  // waits
     for (auto& [address, region] : regions_) {
-        if (region.device != 0) device_->free(region.device);
+        if (region.device != 0 && !region.constants) device_->free(region.device);
     }
+    for (const DeviceAddress one : borrowed_) device_->free(one);
     if (flag_ != 0) device_->free(flag_);
 }
 
@@ -59,17 +37,45 @@ void DeviceMemory::add(void* host, int64_t bytes) {
     if (!host) return;
     remove(host);
     regions_.emplace(reinterpret_cast<uintptr_t>(host),
-                     Region{static_cast<std::byte*>(host), bytes, 0, NewerBytes(bytes)});
+                     Region{static_cast<std::byte*>(host), bytes, 0, NewerBytes(bytes), nullptr});
+}
+
+void DeviceMemory::add(std::shared_ptr<DeviceConstants> constants) {
+    std::byte* const host = constants->host();
+    const int64_t bytes = constants->bytes();
+    remove(host);
+    Region region{host, bytes, 0, NewerBytes(bytes, Side::Both), std::move(constants)};
+    regions_.emplace(reinterpret_cast<uintptr_t>(host), std::move(region));
 }
 
 void DeviceMemory::remove(void* host) {
     const auto found = regions_.find(reinterpret_cast<uintptr_t>(host));
     if (found == regions_.end()) return;
-    if (found->second.device != 0) {
+    ++generation_;
+    if (found->second.device != 0 && !found->second.constants) {
+        keep(queue_->wait());
         device_->free(found->second.device);
-        bytes_ -= found->second.bytes;
     }
     regions_.erase(found);
+}
+
+std::shared_ptr<DeviceConstants> DeviceMemory::share(void* host) {
+    const auto found = regions_.find(reinterpret_cast<uintptr_t>(host));
+    LEMMA_CHECK(found != regions_.end() && !found->second.constants);
+    ++generation_;
+    keep(queue_->wait());
+    Region& region = found->second;
+    auto shared = std::make_shared<DeviceConstants>(
+        device_,
+        DeviceConstants::Copies{region.host, region.bytes, region.device, std::move(region.newer)});
+    regions_.erase(found);
+    return shared;
+}
+
+int64_t DeviceMemory::bytes() const {
+    int64_t sum = 0;
+    for (const auto& [address, region] : regions_) sum += region.device != 0 ? region.bytes : 0;
+    return sum;
 }
 
 DeviceMemory::Part DeviceMemory::find(const void* at, int64_t bytes) {
@@ -85,18 +91,24 @@ DeviceMemory::Part DeviceMemory::find(const void* at, int64_t bytes) {
 
 Result<void> DeviceMemory::give_memory(Region& region) {
     if (region.device != 0) return {};
-    LEMMA_TRY(region.device, device_->allocate(region.bytes + kRoom));
-    bytes_ += region.bytes;
+    if (region.constants) {
+        LEMMA_TRY(region.device, region.constants->on_device(*queue_));
+    } else {
+        LEMMA_TRY(region.device, device_->allocate(region.bytes + kRoom));
+    }
+    ++generation_;
     return {};
 }
 
 Result<void> DeviceMemory::upload(const Part& part) {
     Region& region = *part.region;
     LEMMA_TRY(give_memory(region));
-    for (const auto& [begin, end] : region.newer.find(part.begin, part.end, Side::Host)) {
-        LEMMA_TRY(device_->upload(
-            region.device + static_cast<uint64_t>(begin), region.host + begin, end - begin));
-        region.newer.set(begin, end, Side::Both);
+    for (auto range = region.newer.next(part.begin, part.end, Side::Host); range.begin < range.end;
+         range = region.newer.next(range.end, part.end, Side::Host)) {
+        LEMMA_TRY(queue_->upload(region.device + static_cast<uint64_t>(range.begin),
+                                 region.host + range.begin,
+                                 range.end - range.begin));
+        region.newer.set(range.begin, range.end, Side::Both);
     }
     return {};
 }
@@ -104,15 +116,22 @@ Result<void> DeviceMemory::upload(const Part& part) {
 Result<void> DeviceMemory::download(const Part& part) {
     if (!part.region) return {};
     Region& region = *part.region;
-    for (const auto& [begin, end] : region.newer.find(part.begin, part.end, Side::Device)) {
-        LEMMA_TRY(device_->download(
-            region.host + begin, region.device + static_cast<uint64_t>(begin), end - begin));
-        region.newer.set(begin, end, Side::Both);
+    if (region.constants) return region.constants->on_host(*queue_, part.begin, part.end);
+    bool waits = false;
+    for (auto range = region.newer.next(part.begin, part.end, Side::Device);
+         range.begin < range.end;
+         range = region.newer.next(range.end, part.end, Side::Device)) {
+        LEMMA_TRY(queue_->download(region.host + range.begin,
+                                   region.device + static_cast<uint64_t>(range.begin),
+                                   range.end - range.begin));
+        region.newer.set(range.begin, range.end, Side::Both);
+        waits = true;
     }
-    return {};
+    return waits ? queue_->wait() : Result<void>();
 }
 
 void DeviceMemory::keep(Result<void> done) {
+    done = note(std::move(done));
     if (!done && trouble_) trouble_ = std::move(done);
 }
 
@@ -123,6 +142,7 @@ void DeviceMemory::read_by_host(const void* at, int64_t bytes) { keep(download(f
 void DeviceMemory::written_by_host(void* at, int64_t bytes) {
     const Part part = find(at, bytes);
     if (!part.region) return;
+    LEMMA_CHECK(!part.region->constants);
     keep(download(part));  // not all bytes may be written
     part.region->newer.set(part.begin, part.end, Side::Host);
 }
@@ -136,28 +156,55 @@ void DeviceMemory::prepare_host(const KernelCall& call, const std::vector<void*>
     }
 }
 
+Result<void> DeviceMemory::copy_there(const Part& target, const Part& source, int64_t bytes) {
+    LEMMA_TRY(upload(source));
+    LEMMA_TRY(give_memory(*target.region));
+    return queue_->copy(target.address(), source.address(), bytes);
+}
+
 void DeviceMemory::copy(void* to, const void* from, int64_t bytes) {
     if (bytes <= 0) return;
     const Part source = find(from, bytes);
     const Part target = find(to, bytes);
     const bool newer =
-        source.region && !source.region->newer.find(source.begin, source.end, Side::Device).empty();
+        source.region && source.region->newer.has(source.begin, source.end, Side::Device);
     if (newer && target.region && target.end - target.begin == bytes &&
         source.end - source.begin == bytes) {
-        const auto there = [&]() -> Result<void> {
-            LEMMA_TRY(upload(source));
-            LEMMA_TRY(give_memory(*target.region));
-            return device_->copy(target.region->device + static_cast<uint64_t>(target.begin),
-                                 source.region->device + static_cast<uint64_t>(source.begin),
-                                 bytes);
-        };
-        keep(there());
+        keep(copy_there(target, source, bytes));
         target.region->newer.set(target.begin, target.end, Side::Device);
         return;
     }
     read_by_host(from, bytes);
     written_by_host(to, bytes);
     std::memmove(to, from, static_cast<size_t>(bytes));
+}
+
+// Memory that no kernel of the device has used yet stays on the processor.
+Result<void> DeviceMemory::give(void* at, const void* from, int64_t bytes) {
+    if (bytes <= 0) return {};
+    const Part part = find(at, bytes);
+    const bool there = part.region && part.region->device != 0 && part.end - part.begin == bytes;
+    if (!there) {
+        written_by_host(at, bytes);
+        std::memmove(at, from, static_cast<size_t>(bytes));
+        return {};
+    }
+    LEMMA_CHECK(!part.region->constants);
+    LEMMA_TRY(note(queue_->upload(part.address(), from, bytes)));
+    part.region->newer.set(part.begin, part.end, Side::Device);
+    return {};
+}
+
+Result<void> DeviceMemory::take(void* to, const void* at, int64_t bytes) {
+    if (bytes <= 0) return {};
+    const Part part = find(at, bytes);
+    const bool there = part.region && !part.region->constants && part.end - part.begin == bytes &&
+                       part.region->newer.has(part.begin, part.end, Side::Device) &&
+                       !part.region->newer.has(part.begin, part.end, Side::Host);
+    if (there) return note(queue_->download(to, part.address(), bytes));
+    LEMMA_TRY(note(download(part)));
+    if (to != at) std::memmove(to, at, static_cast<size_t>(bytes));
+    return {};
 }
 
 // ---- The device ---------------------------------------------------------------------------------
@@ -167,55 +214,60 @@ Result<DeviceAddress> DeviceMemory::flag() {
     if (flag_ != 0) return flag_;
     LEMMA_TRY(flag_, device_->allocate(sizeof(int64_t)));
     constexpr int64_t kNone = 0;
-    LEMMA_TRY(device_->upload(flag_, &kNone, sizeof kNone));
+    LEMMA_TRY(queue_->upload(flag_, &kNone, sizeof kNone));
     return flag_;
 }
 
 // A copy for one call, of memory that others own.
 Result<DeviceAddress> DeviceMemory::borrow(const void* at, int64_t bytes) {
     LEMMA_TRY(const DeviceAddress memory, device_->allocate(bytes + kRoom));
-    if (auto done = device_->upload(memory, at, bytes); !done) {
-        device_->free(memory);
-        return std::unexpected(done.error());
-    }
+    borrowed_.push_back(memory);
+    LEMMA_TRY(queue_->upload(memory, at, bytes));
     return memory;
+}
+
+void DeviceMemory::give_back() {
+    if (borrowed_.empty()) return;
+    keep(queue_->wait());
+    for (const DeviceAddress one : borrowed_) device_->free(one);
+    borrowed_.clear();
+}
+
+// The address of a buffer of the call, with its bytes on the device.
+Result<DeviceAddress> DeviceMemory::address_of(const KernelCall& call,
+                                               size_t buffer,
+                                               const std::vector<void*>& pieces) {
+    if (call.buffers[buffer] == kFlag) return flag();
+    const void* const at = pieces[call.buffers[buffer]];
+    const BufferUse& use = call.uses[buffer];
+    const Part part = find(at, use.bytes);
+    if (!part.region) {
+        if (use.written) return std::unexpected(Error{"a result without memory on the device"});
+        return borrow(at, use.bytes);
+    }
+    LEMMA_TRY(upload(part));
+    if (use.written) written_.push_back(part);
+    return part.address();
 }
 
 Result<void> DeviceMemory::launch(const KernelCall& call,
                                   const std::vector<void*>& pieces,
                                   int64_t begin,
                                   int64_t end) {
-    std::vector<DeviceAddress> addresses;
-    struct Borrowed {
-        DeviceMemory& memory;
-        std::vector<DeviceAddress> all;
-        ~Borrowed() {
-            for (const DeviceAddress one : all) memory.device_->free(one);
+    addresses_.clear();
+    written_.clear();
+    const auto go = [&]() -> Result<void> {
+        for (size_t i = 0; i < call.buffers.size(); ++i) {
+            LEMMA_TRY(const DeviceAddress address, address_of(call, i, pieces));
+            addresses_.push_back(address);
         }
-    } borrowed{*this, {}};
-    std::vector<Part> written;
-    for (size_t i = 0; i < call.buffers.size(); ++i) {
-        if (call.buffers[i] == kFlag) {
-            LEMMA_TRY(const DeviceAddress there, flag());
-            addresses.push_back(there);
-            continue;
-        }
-        const void* const at = pieces[call.buffers[i]];
-        const BufferUse& use = call.uses[i];
-        const Part part = find(at, use.bytes);
-        if (!part.region) {
-            if (use.written) return std::unexpected(Error{"a result without memory on the device"});
-            LEMMA_TRY(const DeviceAddress there, borrow(at, use.bytes));
-            borrowed.all.push_back(there);
-            addresses.push_back(there);
-            continue;
-        }
-        LEMMA_TRY(upload(part));
-        addresses.push_back(part.region->device + static_cast<uint64_t>(part.begin));
-        if (use.written) written.push_back(part);
-    }
-    LEMMA_TRY(device_->launch({call.device, addresses, begin, end, call.group}));
-    for (const Part& part : written) {
+        return queue_->launch({call.device, addresses_, begin, end, call.group});
+    };
+    auto done = note(go());
+    give_back();
+    if (!done) return done;
+    for (const Part& part : written_) {
+        LEMMA_CHECK(!part.region->constants);
         part.region->newer.set(part.begin, part.end, Side::Device);
     }
     return {};
@@ -223,22 +275,13 @@ Result<void> DeviceMemory::launch(const KernelCall& call,
 
 Result<void> DeviceMemory::finish() {
     Result<void> done = std::exchange(trouble_, Result<void>());
-    if (auto waited = device_->wait(); done && !waited) done = std::move(waited);
-    if (!done || !std::exchange(flag_used_, false)) return done;
-    int64_t failed = 0;
-    LEMMA_TRY(device_->download(&failed, flag_, sizeof failed));
-    if (failed == 0) return {};
-    failed = 0;
-    LEMMA_TRY(device_->upload(flag_, &failed, sizeof failed));
+    const bool flagged = std::exchange(flag_used_, false) && done;
+    if (flagged) done = note(queue_->download(&flag_value_, flag_, sizeof flag_value_));
+    if (auto waited = note(queue_->wait()); done && !waited) done = std::move(waited);
+    if (!done || !flagged || flag_value_ == 0) return done;
+    flag_value_ = 0;
+    LEMMA_TRY(note(queue_->upload(flag_, &flag_value_, sizeof flag_value_)));
     return std::unexpected(Error{"an index is outside of its tensor"});
-}
-
-Result<void> DeviceMemory::settle() {
-    LEMMA_TRY(finish());
-    for (auto& [address, region] : regions_) {
-        LEMMA_TRY(download({&region, 0, region.bytes}));
-    }
-    return {};
 }
 
 }  // namespace lemma::runtime

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/match.h"
+#include "runtime/device_segment.h"
 
 namespace lemma::runtime {
 
@@ -174,9 +175,26 @@ void Executable::copy(void* to, const void* from, int64_t bytes) const {
     std::memmove(to, from, static_cast<size_t>(bytes));
 }
 
+Result<void> Executable::give(size_t to, const void* from, int64_t bytes) {
+    if (device_) return device_->give(pieces_[to], from, bytes);
+    if (bytes > 0) std::memmove(pieces_[to], from, static_cast<size_t>(bytes));
+    return {};
+}
+
+Result<void> Executable::take(void* to, size_t from, int64_t bytes) const {
+    if (device_) return device_->take(to, pieces_[from], bytes);
+    if (bytes > 0) std::memmove(to, pieces_[from], static_cast<size_t>(bytes));
+    return {};
+}
+
 // ---- Steps --------------------------------------------------------------------------------------
 
 Result<void> Executable::run_items(const KernelCall& kernel, int64_t begin, int64_t end) {
+    if (device_) LEMMA_TRY(device_->begin());
+    return run_call(kernel, begin, end);
+}
+
+Result<void> Executable::run_call(const KernelCall& kernel, int64_t begin, int64_t end) {
     const int64_t items = end - begin;
     if (device_ && kernel.device) {
         return items > 0 ? device_->launch(kernel, pieces_, begin, end) : Result<void>();
@@ -212,7 +230,7 @@ void Executable::share(const KernelCall& kernel, ThreadPool::Job job) {
 Result<void> Executable::run_apart(const KernelWave& wave) {
     for (size_t i = 0; i < wave.calls.size(); ++i) {
         const auto begin = std::chrono::steady_clock::now();
-        LEMMA_TRY(run_items(wave.calls[i], 0, wave.calls[i].items));
+        LEMMA_TRY(run_call(wave.calls[i], 0, wave.calls[i].items));
         if (!seconds_) continue;
         if (device_) LEMMA_TRY(device_->wait());
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
@@ -255,7 +273,7 @@ Result<void> Executable::run_wave(const KernelWave& wave) {
 Result<void> Executable::run_step(const Step& step) {
     return match(
         step.kind,
-        [&](const KernelCall& call) { return run_items(call, 0, call.items); },
+        [&](const KernelCall& call) { return run_call(call, 0, call.items); },
         [&](const KernelWave& wave) { return run_wave(wave); },
         [](const HostCall& call) { return call(); },
         [&](const std::unique_ptr<Loop>& loop) { return run_loop(*loop); },
@@ -264,14 +282,26 @@ Result<void> Executable::run_step(const Step& step) {
 
 Result<void> Executable::run_steps(const Steps& steps) {
     using Clock = std::chrono::steady_clock;
-    for (const Step& step : steps) {
+    for (size_t i = 0; i < steps.size(); ++i) {
+        const Step& step = steps[i];
         LEMMA_TRY(go_on(control_));
+        const bool there = device_ && is_on_device(step);
+        if (there && !seconds_) {
+            LEMMA_TRY(const size_t count, run_segment(steps, i));
+            i += count - 1;
+            continue;
+        }
+        if (there && device_->can_mark()) {
+            LEMMA_TRY(run_marked(step));
+            continue;
+        }
         if (!seconds_) {
             LEMMA_TRY(run_step(step));
             continue;
         }
         const double before = inner_;
         inner_ = 0;
+        if (device_) LEMMA_TRY(device_->wait());
         const auto begin = Clock::now();
         LEMMA_TRY(run_step(step));
         if (device_) LEMMA_TRY(device_->wait());
@@ -282,17 +312,32 @@ Result<void> Executable::run_steps(const Steps& steps) {
     return {};
 }
 
-Result<void> Executable::run(const Steps& steps, std::vector<double>* seconds) {
+Result<void> Executable::start(const Steps& steps, std::vector<double>* seconds) {
     const ThreadPool::Run scope(pool_);
+    if (device_) LEMMA_TRY(device_->begin());
     seconds_ = seconds;
     inner_ = 0;
+    marked_.clear();
     auto done = run_steps(steps);
-    if (device_) {
-        auto ended = device_->finish();
-        if (done) done = std::move(ended);
-    }
+    if (done && !marked_.empty()) done = collect_marks();
     seconds_ = nullptr;
     return done;
+}
+
+Result<void> Executable::run(const Steps& steps, std::vector<double>* seconds, double* on_device) {
+    const bool timed = on_device && device_ && device_->can_mark();
+    if (timed) {
+        LEMMA_TRY(device_->begin());
+        LEMMA_TRY(device_->mark(kFirstMark));
+    }
+    auto done = start(steps, seconds);
+    if (timed && done) done = device_->mark(kLastMark);
+    auto ended = finish_device();
+    if (!done || !ended) return done ? ended : done;
+    if (timed) {
+        LEMMA_TRY(*on_device, device_->seconds(kFirstMark, kLastMark));
+    }
+    return {};
 }
 
 }  // namespace lemma::runtime

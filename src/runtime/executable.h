@@ -23,18 +23,24 @@ public:
         : pool_(threads, processors), guarded_(guarded) {}
 
     // Kernels run on the device where they can. Before memory is added.
-    void use_device(std::shared_ptr<Device> device) {
-        device_ = std::make_unique<DeviceMemory>(std::move(device));
+    Result<void> use_device(std::shared_ptr<Device> device) {
+        LEMMA_TRY(device_, DeviceMemory::create(std::move(device)));
+        return {};
     }
     // Memory of others that kernels of the device use.
     void show_device(void* data, int64_t bytes) {
         if (device_) device_->add(data, bytes);
     }
-    // All bytes are on this side afterwards.
-    Result<void> settle() { return device_ ? device_->settle() : Result<void>(); }
+    void show_device(std::shared_ptr<DeviceConstants> constants) {
+        if (device_) device_->add(std::move(constants));
+    }
+    // From now on, nobody changes the memory, and others may use it.
+    std::shared_ptr<DeviceConstants> share_device(void* data) { return device_->share(data); }
     // What failed since the end of the last run.
     Result<void> finish_device() { return device_ ? device_->finish() : Result<void>(); }
     int64_t device_bytes() const { return device_ ? device_->bytes() : 0; }
+    // Whether the device itself has failed: no other engine can say more about it.
+    bool device_failed() const { return device_ && device_->failed(); }
 
     Result<size_t> add_memory(int64_t bytes);
     size_t add_alias(size_t memory, int64_t offset_bytes);
@@ -57,6 +63,14 @@ public:
         if (device_) device_->written_by_host(pieces_[index], bytes);
         return pieces_[index];
     }
+    // Bytes from elsewhere become those of a piece, or the other way round, on whichever side they
+    // are. They are there, and may change, after `finish_device`.
+    Result<void> give(size_t to, const void* from, int64_t bytes);
+    Result<void> take(void* to, size_t from, int64_t bytes) const;
+    // From one piece to another.
+    void copy(size_t to, size_t from, int64_t bytes) const {
+        copy(pieces_[to], pieces_[from], bytes);
+    }
     int64_t bytes() const { return bytes_; }
     int threads() const { return pool_.threads(); }
     int usable_threads() const { return pool_.usable_threads(); }
@@ -65,7 +79,12 @@ public:
 
     // Runs the steps in order and adds the time of each to `seconds`; the time of a loop excludes
     // its steps. An error if an index left its tensor; the engine words the message.
-    Result<void> run(const Steps& steps, std::vector<double>* seconds = nullptr);
+    // `on_device` gets the time from the first to the last work of the device, if it tells it.
+    Result<void> run(const Steps& steps,
+                     std::vector<double>* seconds = nullptr,
+                     double* on_device = nullptr);
+    // The same without waiting for the device: `finish_device` does.
+    Result<void> start(const Steps& steps, std::vector<double>* seconds = nullptr);
     // Looks at it between steps; null: nobody stops a run.
     void set_control(const RunControl* control) { control_ = control; }
     // Some items of a kernel.
@@ -78,8 +97,16 @@ private:
         int64_t offset;
     };
     void share(const KernelCall& kernel, ThreadPool::Job job);
+    Result<void> run_call(const KernelCall& call, int64_t begin, int64_t end);
     Result<void> run_wave(const KernelWave& wave);
     Result<void> run_apart(const KernelWave& wave);
+    // Steps of the device that follow each other, from this one on. Returns their number.
+    Result<size_t> run_segment(const Steps& steps, size_t first);
+    Result<void> run_calls(const DeviceSegment& segment);
+    // Measured by the device.
+    Result<void> run_marked(const Step& step);
+    Result<void> mark_call(const KernelCall& call, size_t number);
+    Result<void> collect_marks();
     void* part(const Pack& pack, int64_t index) const;
     void move(size_t piece, void* to);
     void copy(void* to, const void* from, int64_t bytes) const;
@@ -107,7 +134,8 @@ private:
     int64_t bytes_ = 0;
     const RunControl* control_ = nullptr;
     std::vector<double>* seconds_ = nullptr;
-    double inner_ = 0;  // seconds of the steps inside of the current one
+    std::vector<size_t> marked_;  // whose time it is, by pair of marks of the device
+    double inner_ = 0;            // seconds of the steps inside of the current one
     // Every other iteration of a loop walks its items backwards, because the weights read last are
     // still in the cache.
     bool backwards_ = false;

@@ -41,11 +41,12 @@ std::string default_cache_folder() {
     return home && home[0] == '/' ? std::string(home) + "/.cache/lemma" : std::string();
 }
 
-Result<std::shared_ptr<runtime::Device>> open_device(const CompileOptions& options) {
+Result<std::shared_ptr<runtime::Device>> open_device(const CompileOptions& options,
+                                                     std::string* trouble) {
     const char* const named = std::getenv("LEMMA_DEVICE");
     const std::string name = options.device.empty() && named ? named : options.device;
     LEMMA_TRY(const device::ChosenDevice chosen, device::parse_device(name));
-    return device::open_device(chosen);
+    return device::open_device(chosen, trouble);
 }
 
 codegen::CompilerOptions compiler_options(const CompileOptions& options,

@@ -33,8 +33,10 @@ Result<std::string> dumped_pass(const std::string& argument);
 codegen::CompilerOptions compiler_options(const CompileOptions& options,
                                           ir::Accumulate accumulate = ir::Accumulate::F64);
 
-// The device of the options. Null: the processor. An error if there is no such device.
-Result<std::shared_ptr<runtime::Device>> open_device(const CompileOptions& options);
+// The device of the options. Null: the processor. An error if there is no such device; if any will
+// do, `trouble` gets it.
+Result<std::shared_ptr<runtime::Device>> open_device(const CompileOptions& options,
+                                                     std::string* trouble = nullptr);
 
 // LEMMA_CACHE, or `lemma` in XDG_CACHE_HOME, or ~/.cache/lemma. Empty if none of them is set, or if
 // LEMMA_CACHE is set and empty.

@@ -144,9 +144,14 @@ bool Model::prepare_program(const SessionOptions& options, model::Finding& findi
     // The interpreter needs no device, and a user who names both is told so.
     const bool named = !options.compile.device.empty();
     if (options.engine != EngineKind::Interpret || named) {
-        auto device = open_device(options.compile);
+        std::string trouble;
+        auto device = open_device(options.compile, &trouble);
         if (!device) return unusable(finding, device.error());
         device_ = std::move(*device);
+        if (!trouble.empty()) {
+            finding.remarks.push_back(
+                {Span{model_.source, 0, 0}, fmt::format("the processor runs it: {}", trouble)});
+        }
     }
     if (device_ && options.engine == EngineKind::Interpret) {
         return unusable(finding, Error{"the interpreter does not run on a device"});

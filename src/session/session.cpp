@@ -174,12 +174,14 @@ bool Session::prepare(const interpret::NamedArrays& inputs, model::Finding& find
 }
 
 // Runs the step again after the engine has failed: the interpreter reports the fault of the model
-// and its place. If it succeeds, the engine is at fault. A user who asked for the engine gets its
-// error; otherwise the interpreter takes over, and a remark says so.
+// and its place. If it succeeds, the engine is at fault. A device that failed needs no second run.
+// A user who asked for the engine gets its error; otherwise the interpreter takes over, and a
+// remark says so.
 Result<interpret::NamedArrays> Session::interpret_instead(const interpret::NamedArrays& inputs,
                                                           const Error& trouble,
                                                           model::Finding& finding) {
-    if (model_->engine_asked() && engine_->without_code()) return std::unexpected(trouble);
+    const bool clear = engine_->without_code() || engine_->device_failed();
+    if (model_->engine_asked() && clear) return std::unexpected(trouble);
     LEMMA_TRY(engine_->store_variables());
     auto interpreter = std::make_unique<interpret::Interpreter>(*state_, run_);
     LEMMA_TRY(interpret::NamedArrays outputs, interpreter->run(inputs));

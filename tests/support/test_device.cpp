@@ -26,6 +26,7 @@ Result<DeviceAddress> TestDevice::allocate(int64_t bytes) {
     const DeviceAddress at = next_;
     memory_[at].assign(static_cast<size_t>(bytes), std::byte{0x5A});
     next_ += static_cast<DeviceAddress>(bytes) / kApart * kApart + 2 * kApart;
+    most_bytes_ = std::max(most_bytes_, this->bytes());
     return at;
 }
 
@@ -44,24 +45,101 @@ Result<std::span<std::byte>> TestDevice::part(DeviceAddress at, int64_t bytes) {
     return all.first(static_cast<size_t>(bytes));
 }
 
-Result<void> TestDevice::upload(DeviceAddress to, const void* from, int64_t bytes) {
-    LEMMA_TRY(const std::span<std::byte> there, part(to, bytes));
-    std::memcpy(there.data(), from, there.size());
-    return {};
+int64_t TestDevice::bytes() const {
+    int64_t sum = 0;
+    for (const auto& [address, piece] : memory_) sum += std::ssize(piece);
+    return sum;
 }
 
-Result<void> TestDevice::download(void* to, DeviceAddress from, int64_t bytes) {
-    LEMMA_TRY(const std::span<std::byte> there, part(from, bytes));
-    std::memcpy(to, there.data(), there.size());
-    return {};
+// ---- Queues -------------------------------------------------------------------------------------
+
+struct TestDevice::Graph final : runtime::DeviceGraph {
+    struct Call {
+        runtime::DeviceQueue::Launch launch;
+        std::vector<DeviceAddress> buffers;
+    };
+    std::vector<Call> calls;
+};
+
+// All work is done at once, except for downloads, which wait.
+class TestDevice::Queue final : public runtime::DeviceQueue {
+public:
+    explicit Queue(TestDevice& device) : device_(device) {}
+
+    Result<void> upload(DeviceAddress to, const void* from, int64_t bytes) override {
+        LEMMA_TRY(not_recording());
+        LEMMA_TRY(const std::span<std::byte> there, device_.part(to, bytes));
+        std::memcpy(there.data(), from, there.size());
+        device_.uploaded_ += bytes;
+        return {};
+    }
+    Result<void> download(void* to, DeviceAddress from, int64_t bytes) override {
+        LEMMA_TRY(not_recording());
+        LEMMA_TRY(const std::span<std::byte> there, device_.part(from, bytes));
+        downloads_.push_back({to, {there.begin(), there.end()}});
+        device_.downloaded_ += bytes;
+        return {};
+    }
+    Result<void> copy(DeviceAddress to, DeviceAddress from, int64_t bytes) override {
+        LEMMA_TRY(not_recording());
+        LEMMA_TRY(const std::span<std::byte> target, device_.part(to, bytes));
+        LEMMA_TRY(const std::span<std::byte> source, device_.part(from, bytes));
+        std::memmove(target.data(), source.data(), source.size());
+        return {};
+    }
+    Result<void> launch(const Launch& launch) override {
+        if (!recorded_) return device_.launch(launch);
+        recorded_->calls.push_back({launch, {launch.buffers.begin(), launch.buffers.end()}});
+        return {};
+    }
+    Result<void> wait() override {
+        LEMMA_TRY(not_recording());
+        for (const Download& one : downloads_) {
+            std::memcpy(one.to, one.bytes.data(), one.bytes.size());
+        }
+        downloads_.clear();
+        return {};
+    }
+    bool can_record() const override { return true; }
+    Result<void> begin_recording() override {
+        LEMMA_TRY(not_recording());
+        recorded_ = std::make_unique<Graph>();
+        return {};
+    }
+    Result<std::unique_ptr<runtime::DeviceGraph>> end_recording() override {
+        return std::move(recorded_);
+    }
+    Result<void> replay(const runtime::DeviceGraph& graph) override {
+        LEMMA_TRY(not_recording());
+        ++device_.replays_;
+        for (const Graph::Call& call : static_cast<const Graph&>(graph).calls) {
+            Launch launch = call.launch;
+            launch.buffers = call.buffers;
+            LEMMA_TRY(device_.launch(launch));
+        }
+        return {};
+    }
+
+private:
+    struct Download {
+        void* to;
+        std::vector<std::byte> bytes;
+    };
+    Result<void> not_recording() const {
+        if (!recorded_) return {};
+        return std::unexpected(Error{"work that cannot be recorded"});
+    }
+
+    TestDevice& device_;
+    std::vector<Download> downloads_;
+    std::unique_ptr<Graph> recorded_;
+};
+
+Result<std::unique_ptr<runtime::DeviceQueue>> TestDevice::make_queue() {
+    return std::make_unique<Queue>(*this);
 }
 
-Result<void> TestDevice::copy(DeviceAddress to, DeviceAddress from, int64_t bytes) {
-    LEMMA_TRY(const std::span<std::byte> target, part(to, bytes));
-    LEMMA_TRY(const std::span<std::byte> source, part(from, bytes));
-    std::memmove(target.data(), source.data(), source.size());
-    return {};
-}
+// ---- Kernels ------------------------------------------------------------------------------------
 
 Result<const runtime::DeviceKernel*> TestDevice::load(const std::string&, const std::string&) {
     return std::unexpected(Error{"a device for tests runs no code"});
@@ -69,7 +147,7 @@ Result<const runtime::DeviceKernel*> TestDevice::load(const std::string&, const 
 
 // The evaluator has copies of the buffers; only the elements that change go back, because buffers
 // lie in one piece of memory.
-Result<void> TestDevice::launch(const Launch& launch) {
+Result<void> TestDevice::launch(const runtime::DeviceQueue::Launch& launch) {
     const loop::Function& f = static_cast<const Kernel*>(launch.kernel)->function;
     std::vector<tensor::Tensor> buffers;
     for (size_t i = 0; i < launch.buffers.size(); ++i) {

@@ -18,33 +18,37 @@ class TestDevice final : public runtime::Device {
 public:
     Result<const runtime::DeviceKernel*> add(const loop::Function& function);
     int64_t launches() const { return launches_; }
+    int64_t replays() const { return replays_; }
     size_t pieces() const { return memory_.size(); }  // of memory that are not freed yet
+    int64_t bytes() const;                            // of these
+    int64_t most_bytes() const { return most_bytes_; }
+    int64_t uploaded() const { return uploaded_; }
+    int64_t downloaded() const { return downloaded_; }
 
     std::string name() const override { return "a device for tests"; }
     Result<runtime::DeviceAddress> allocate(int64_t bytes) override;
     void free(runtime::DeviceAddress memory) override { memory_.erase(memory); }
-    Result<void> upload(runtime::DeviceAddress to, const void* from, int64_t bytes) override;
-    Result<void> download(void* to, runtime::DeviceAddress from, int64_t bytes) override;
-    Result<void> copy(runtime::DeviceAddress to,
-                      runtime::DeviceAddress from,
-                      int64_t bytes) override;
     Result<const runtime::DeviceKernel*> load(const std::string& text,
                                               const std::string& name) override;
-    Result<void> launch(const Launch& launch) override;
-    Result<void> wait() override { return {}; }
+    Result<std::unique_ptr<runtime::DeviceQueue>> make_queue() override;
 
 private:
     struct Kernel final : runtime::DeviceKernel {
         loop::Function function;
     };
+    class Queue;
+    struct Graph;
     // From the address to the end of its piece.
     Result<std::span<std::byte>> rest(runtime::DeviceAddress at);
     Result<std::span<std::byte>> part(runtime::DeviceAddress at, int64_t bytes);
+    Result<void> launch(const runtime::DeviceQueue::Launch& launch);
 
     std::map<runtime::DeviceAddress, std::vector<std::byte>> memory_;
     runtime::DeviceAddress next_ = 4096;
     std::vector<std::unique_ptr<Kernel>> kernels_;
-    int64_t launches_ = 0;
+    int64_t launches_ = 0, replays_ = 0;
+    int64_t uploaded_ = 0, downloaded_ = 0;
+    int64_t most_bytes_ = 0;
 };
 
 }  // namespace lemma::testing
