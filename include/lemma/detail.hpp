@@ -164,6 +164,7 @@ public:
         options_.target = from.target.c_str();
         options_.cache = from.cache ? from.cache->c_str() : nullptr;
         options_.control = &control_;
+        options_.device = from.device.empty() ? nullptr : from.device.c_str();
     }
     CLoadOptions(const CLoadOptions&) = delete;
     const lemma_load_options* get() const { return &options_; }
@@ -248,17 +249,37 @@ inline Outcome Session::run(const std::vector<lemma_tensor>& inputs,
 
 inline Outcome Session::run(const std::vector<TensorView>& inputs,
                             std::vector<TensorView>& outputs,
-                            const Control& control) {
+                            const Control& control,
+                            void* stream) {
     std::vector<lemma_tensor> given, wanted(model_.outputs().size());
-    for (const TensorView& input : inputs) given.push_back(detail::view_of(input));
+    std::vector<unsigned char> given_there, wanted_there(wanted.size());
+    for (const TensorView& input : inputs) {
+        given.push_back(detail::view_of(input));
+        given_there.push_back(input.on_device ? 1 : 0);
+    }
     if (!outputs.empty()) {
         wanted.clear();
-        for (const TensorView& output : outputs) wanted.push_back(detail::view_of(output));
+        wanted_there.clear();
+        for (const TensorView& output : outputs) {
+            wanted.push_back(detail::view_of(output));
+            wanted_there.push_back(output.on_device ? 1 : 0);
+        }
     }
-    Outcome done = run(given, wanted, control);
+    const lemma_control limits = detail::control_of(control);
+    lemma_run_options options = {};
+    options.struct_size = sizeof options;
+    options.control = &limits;
+    options.device_inputs = given_there.data();
+    options.device_outputs = wanted_there.data();
+    options.stream = stream;
+    lemma_report* report = nullptr;
+    const int status = lemma_run_with(
+        get(), given.data(), given.size(), wanted.data(), wanted.size(), &options, &report);
+    Outcome done = detail::outcome(status, report);
     if (!done.ok()) return done;
     outputs.clear();
     for (const lemma_tensor& made : wanted) outputs.push_back(detail::view_of(made));
+    for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].on_device = wanted_there[i] != 0;
     return done;
 }
 

@@ -192,6 +192,8 @@ typedef struct lemma_load_options {
     const char* target; /* the processor, as `--target` of the program; NULL: this one */
     const char* cache;  /* folder of compiled kernels; NULL: the user's; empty: none */
     const lemma_control* control;
+    const char*
+        device; /* "cpu", "cuda", "cuda:N" or "auto"; NULL: that of LEMMA_DEVICE, or "cpu" */
 } lemma_load_options;
 
 /* Loads a folder, an archive or a file. `options` may be NULL. `*model` is NULL on failure. */
@@ -250,6 +252,12 @@ LEMMA_API int lemma_model_engine(const lemma_model* model);
 
 /* The processor of compiled code, such as "avx512"; empty for the interpreter. */
 LEMMA_API const char* lemma_model_target(const lemma_model* model);
+
+/* The name of the device that runs kernels, such as "NVIDIA H200"; empty: the processor alone. */
+LEMMA_API const char* lemma_model_device(const lemma_model* model);
+
+/* Its number among those of its kind; -1: the processor alone. */
+LEMMA_API int lemma_model_device_number(const lemma_model* model);
 
 /* Why this engine, in one sentence. */
 LEMMA_API const char* lemma_model_engine_reason(const lemma_model* model);
@@ -321,6 +329,55 @@ LEMMA_API int lemma_run(lemma_session* session,
                         size_t output_count,
                         const lemma_control* control,
                         lemma_report** report);
+
+/* Where the tensors of a run are. */
+typedef struct lemma_run_options {
+    size_t struct_size;
+    const lemma_control* control;
+    /* For each input and output: not 0 if `data` is an address in the memory of the model's device.
+     * NULL: all are in main memory. An output on the device without `data` gets memory of the
+     * session there. */
+    const unsigned char* device_inputs;
+    const unsigned char* device_outputs;
+    /* The CUDA stream whose work so far makes the inputs on the device; NULL: the default one. */
+    void* stream;
+} lemma_run_options;
+
+/* lemma_run with options, which may be NULL. Inputs on the device are not copied to main memory,
+ * and outputs there are complete when the call returns. An error if the model has no device. */
+LEMMA_API int lemma_run_with(lemma_session* session,
+                             const lemma_tensor* inputs,
+                             size_t input_count,
+                             lemma_tensor* outputs,
+                             size_t output_count,
+                             const lemma_run_options* options,
+                             lemma_report** report);
+
+/* Memory on the device of a model, for inputs and outputs of its runs. It keeps the model. */
+typedef struct lemma_device_memory lemma_device_memory;
+
+/* `*memory` is NULL on failure. */
+LEMMA_API int lemma_device_memory_create(lemma_model* model,
+                                         size_t size,
+                                         lemma_device_memory** memory,
+                                         lemma_report** report);
+
+/* Its address on the device. */
+LEMMA_API void* lemma_device_memory_data(const lemma_device_memory* memory);
+
+/* Copies its first bytes to main memory. */
+LEMMA_API int lemma_device_memory_read(const lemma_device_memory* memory,
+                                       void* to,
+                                       size_t size,
+                                       lemma_report** report);
+
+/* Copies bytes of main memory to its beginning. */
+LEMMA_API int lemma_device_memory_write(lemma_device_memory* memory,
+                                        const void* from,
+                                        size_t size,
+                                        lemma_report** report);
+
+LEMMA_API void lemma_device_memory_free(lemma_device_memory* memory);
 
 /* Carries an output over to the next run: the session keeps its value, and the next run reads it as
  * the input. The first run takes the input from the caller; later ones expect LEMMA_NO_TYPE there.

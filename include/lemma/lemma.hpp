@@ -104,6 +104,7 @@ struct LoadOptions {
     bool accumulate_f32 = false;       // sums of f32 are rounded to f32 at each step
     std::string target;                // the processor; empty: this one
     std::optional<std::string> cache;  // folder of compiled kernels; empty text: none
+    std::string device;                // `cpu`, `cuda`, `cuda:N` or `auto`; empty: LEMMA_DEVICE
     Control control;
 };
 
@@ -150,6 +151,8 @@ public:
     EngineChoice engine() const { return static_cast<EngineChoice>(lemma_model_engine(get())); }
     std::string target() const { return lemma_model_target(get()); }
     std::string engine_reason() const { return lemma_model_engine_reason(get()); }
+    // The name of the device that runs kernels; empty: the processor alone.
+    std::string device() const { return lemma_model_device(get()); }
 
     // Memory and variables for runs in one thread at a time.
     SessionResult session(const SessionOptions& options = {}) const;
@@ -180,9 +183,12 @@ public:
     // The same without copies. Inputs are in the order of the model and read in place. If `outputs`
     // is empty, it becomes all outputs in memory of the session, valid until the next call.
     // Otherwise it is the first outputs; those with `data` are written there, if `size` suffices.
+    // Tensors may be in the memory of the model's device (`on_device`): inputs are read there after
+    // the work that the CUDA stream has so far, and outputs are complete at the end of the call.
     Outcome run(const std::vector<TensorView>& inputs,
                 std::vector<TensorView>& outputs,
-                const Control& control = {});
+                const Control& control = {},
+                void* stream = nullptr);
 
     // Compiles for the types and shapes of these inputs, whose data may be null.
     Outcome prepare(const std::vector<TensorView>& inputs, const Control& control = {});

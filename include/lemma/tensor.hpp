@@ -108,7 +108,8 @@ struct TensorView {
     DataType type = DataType::F32;
     Shape shape;
     void* data = nullptr;
-    std::size_t size = 0;  // bytes
+    std::size_t size = 0;    // bytes
+    bool on_device = false;  // `data` is an address in the memory of the model's device
 
     // An input: `TensorView::of(pixels, {1, 3, 224, 224})`.
     template <class T>

@@ -52,6 +52,7 @@ Result<session::SessionOptions> session_options(const lemma_load_options& given)
     options.compile.target = text_of(given.target);
     if (given.cache && given.cache[0] == '\0') options.compile.no_cache = true;
     options.compile.cache_folder = text_of(given.cache);
+    options.compile.device = text_of(given.device);
     return options;
 }
 
@@ -83,6 +84,7 @@ int load(const std::string& name,
         made->loaded = std::move(loaded);
         made->about = inspect(made->program());
         made->target = made->loaded->target();
+        if (made->loaded->device()) made->device = made->loaded->device()->name();
     });
     if (control.stopped()) return report_stopped(control.get()->error(), report);
     const int status = hand_over(finding, report);

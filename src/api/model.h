@@ -18,6 +18,7 @@ struct lemma_model {
     std::shared_ptr<const lemma::session::Model> loaded;
     lemma::api::Inspection about;
     std::string target;
+    std::string device;            // its name; empty: there is none
     mutable std::mutex places;     // look-ups in the texts belong to one thread
     lemma::diag::SourceMap texts;  // of the model, for the places of diagnostics
 

@@ -10,32 +10,11 @@
 #include "api/model.h"
 #include "api/options.h"
 #include "api/report.h"
+#include "api/session.h"
 #include "base/checked.h"
 #include "engine/engine.h"
 #include "session/session.h"
 #include "session/tensors.h"
-
-struct lemma_session {
-    explicit lemma_session(lemma_model* of) : model(lemma_model_share(of)) {}
-    lemma_session(const lemma_session&) = delete;
-    ~lemma_session() {
-        session.reset();
-        lemma_model_free(model);
-    }
-
-    lemma_model* model;
-    std::unique_ptr<lemma::session::Session> session;
-    // An output that is carried over to an input; by index.
-    struct Carry {
-        size_t output, input;
-        std::optional<lemma::tensor::Tensor> value;  // unless the engine has it
-    };
-    std::vector<Carry> carries;
-    std::vector<lemma::engine::Engine::Bytes> given;  // of the run, to reuse the memory
-    std::vector<lemma::engine::Engine::Room> rooms;   // likewise
-    std::vector<lemma::api::LentTensor> outputs;      // of the last run
-    std::map<std::string, lemma::api::LentTensor> variables;
-};
 
 namespace lemma::api {
 
@@ -187,7 +166,8 @@ Result<void> take_carried(lemma_session& session) {
 // Runs from bytes to bytes, if the session can. False: the general way is needed.
 Result<bool> run_directly(lemma_session& session,
                           std::span<const lemma_tensor> inputs,
-                          std::span<lemma_tensor> outputs) {
+                          std::span<lemma_tensor> outputs,
+                          const DeviceTensors& there) {
     engine::Engine* const engine = session.session->direct_engine();
     if (!engine) return false;
     if (!give_carried(session, *engine)) return false;
@@ -199,10 +179,13 @@ Result<bool> run_directly(lemma_session& session,
             continue;
         }
         if (!is_plain(input)) return false;
-        session.given.push_back({internal_type(input.type), {input.shape, input.rank}, input.data});
+        session.given.push_back(
+            {internal_type(input.type), {input.shape, input.rank}, input.data, there.has_input(i)});
     }
     session.rooms.clear();
-    for (const lemma_tensor& output : outputs) session.rooms.push_back({output.data, output.size});
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        session.rooms.push_back({outputs[i].data, outputs[i].size, there.has_output(i)});
+    }
     size_t next = 0;
     const auto receive = [&](const engine::Engine::Output& made) {
         const size_t index = next++;
@@ -213,7 +196,7 @@ Result<bool> run_directly(lemma_session& session,
         }
         return give_bytes(session, index, made, outputs[index]);
     };
-    return engine->run_directly(session.given, receive, session.rooms);
+    return engine->run_directly(session.given, receive, session.rooms, there.stream);
 }
 
 // Keeps all outputs of a run in the session, in the order of the model.
@@ -276,8 +259,9 @@ Result<void> run_step(lemma_session& session,
 // the same time, one makes it.
 Result<bool> prepare_and_run(lemma_session& session,
                              std::span<const lemma_tensor> inputs,
-                             std::span<lemma_tensor> outputs) {
-    LEMMA_TRY(const bool direct, run_directly(session, inputs, outputs));
+                             std::span<lemma_tensor> outputs,
+                             const DeviceTensors& there) {
+    LEMMA_TRY(const bool direct, run_directly(session, inputs, outputs, there));
     engine::Engine* const engine = session.session->direct_engine();
     if (direct || !engine || !session.carries.empty()) return direct;
     {
@@ -285,26 +269,36 @@ Result<bool> prepare_and_run(lemma_session& session,
         if (!turn) return false;
         LEMMA_TRY(const bool ready, engine->load_directly(session.given));
         if (!ready) {
-            LEMMA_TRY(const auto given, given_inputs(*session.model, inputs));
+            std::vector<lemma_tensor> seen(inputs.begin(), inputs.end());
+            for (size_t i = 0; i < seen.size(); ++i) {
+                if (there.has_input(i)) seen[i].data = nullptr;
+            }
+            LEMMA_TRY(const auto given, given_inputs(*session.model, seen, there.any()));
             Finding unused;  // the run itself reports it
             session.session->prepare(given, unused);
         }
     }
-    return run_directly(session, inputs, outputs);
+    return run_directly(session, inputs, outputs, there);
 }
+
+}  // namespace
 
 void run(lemma_session& session,
          std::span<const lemma_tensor> inputs,
          std::span<lemma_tensor> outputs,
+         const DeviceTensors& there,
          Finding& finding) {
     for (size_t i = 0; i < inputs.size(); ++i) {
         if (!inputs[i].data || !is_carried(session, i)) continue;
         return finding.fail({fmt::format("the input `{}` is carried over from the last run",
                                          session.model->about.inputs[i].name)});
     }
-    const auto direct = prepare_and_run(session, inputs, outputs);
+    if (there.any() && !session.model->loaded->device())
+        return finding.fail({"the model runs on the processor: its tensors are in main memory"});
+    const auto direct = prepare_and_run(session, inputs, outputs, there);
     if (!direct) return finding.fail(direct.error());
     if (*direct) return;
+    if (there.any()) return run_in_main_memory(session, inputs, outputs, there, finding);
     std::vector<LentTensor> lent;
     lent.reserve(session.carries.size());
     const auto given = all_inputs(session, inputs, lent);
@@ -313,6 +307,8 @@ void run(lemma_session& session,
         finding.fail(done.error());
     }
 }
+
+namespace {
 
 Result<void> carry(lemma_session& session, const std::string& output, const std::string& input) {
     const auto find = [](const auto& infos, const std::string& name) {
@@ -437,7 +433,29 @@ int lemma_run(lemma_session* session,
     return api::controlled_call(session, control, report, [&](Finding& finding) {
         std::string fault = api::fault_of(*session, inputs, input_count, outputs, output_count);
         if (!fault.empty()) return finding.fail({std::move(fault)});
-        api::run(*session, {inputs, input_count}, {outputs, output_count}, finding);
+        api::run(*session, {inputs, input_count}, {outputs, output_count}, {}, finding);
+    });
+}
+
+int lemma_run_with(lemma_session* session,
+                   const lemma_tensor* inputs,
+                   size_t input_count,
+                   lemma_tensor* outputs,
+                   size_t output_count,
+                   const lemma_run_options* options,
+                   lemma_report** report) {
+    const auto known = api::options_of(options, "lemma_run_options");
+    if (!known) return api::refuse(known.error().message, report);
+    return api::controlled_call(session, known->control, report, [&](Finding& finding) {
+        std::string fault = api::fault_of(*session, inputs, input_count, outputs, output_count);
+        if (!fault.empty()) return finding.fail({std::move(fault)});
+        api::run(*session,
+                 {inputs, input_count},
+                 {outputs, output_count},
+                 {.inputs = {known->device_inputs, known->device_inputs ? input_count : 0},
+                  .outputs = {known->device_outputs, known->device_outputs ? output_count : 0},
+                  .stream = known->stream},
+                 finding);
     });
 }
 

@@ -24,11 +24,13 @@ constexpr int kLeastMajor = 8;
 
 class CudaDevice final : public runtime::Device {
 public:
-    CudaDevice(const CudaDriver& driver, CuDevice device) : driver_(driver), device_(device) {}
+    CudaDevice(const CudaDriver& driver, CuDevice device, int number)
+        : driver_(driver), device_(device), number_(number) {}
     ~CudaDevice() override;
     Result<void> open();
 
     std::string name() const override { return name_; }
+    int number() const override { return number_; }
     Result<DeviceAddress> allocate(int64_t bytes) override;
     void free(DeviceAddress memory) override;
     Result<const runtime::DeviceKernel*> load(const std::string& text,
@@ -50,6 +52,7 @@ private:
 
     const CudaDriver& driver_;
     CuDevice device_;
+    int number_;
     std::string name_;
     int major_ = 0, minor_ = 0;
     CuContext context_ = nullptr;
@@ -153,7 +156,7 @@ Result<std::shared_ptr<runtime::Device>> open_cuda_device(int number) {
     }
     CuDevice device = 0;
     LEMMA_TRY(driver->check("the NVIDIA driver finds no GPU", driver->device_get(&device, number)));
-    auto opened = std::make_shared<CudaDevice>(*driver, device);
+    auto opened = std::make_shared<CudaDevice>(*driver, device, number);
     LEMMA_TRY(opened->open());
     return opened;
 }

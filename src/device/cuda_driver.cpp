@@ -53,6 +53,7 @@ Result<CudaDriver> load_functions() {
     find_any(driver.destroy_event, "cuEventDestroy_v2");
     find_any(driver.record_event, "cuEventRecord");
     find_any(driver.wait_event, "cuEventSynchronize");
+    find_any(driver.follow_event, "cuStreamWaitEvent");
     find_any(driver.event_time, "cuEventElapsedTime");
     find_any(driver.allocate_pinned, "cuMemHostAlloc");
     find_any(driver.free_pinned, "cuMemFreeHost");

@@ -61,6 +61,7 @@ struct CudaDriver {
     CuResult (*destroy_event)(CuEvent event);
     CuResult (*record_event)(CuEvent event, CuStream stream);
     CuResult (*wait_event)(CuEvent event);
+    CuResult (*follow_event)(CuStream stream, CuEvent event, unsigned flags);
     CuResult (*event_time)(float* milliseconds, CuEvent from, CuEvent to);
     CuResult (*allocate_pinned)(void** memory, size_t bytes, unsigned flags);
     CuResult (*free_pinned)(void* memory);

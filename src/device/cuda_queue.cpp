@@ -70,17 +70,29 @@ CuResult PinnedChunks::next(Chunk** chunk) {
     return 0;
 }
 
+PinnedChunks::Chunk* PinnedChunks::with_room(size_t bytes) {
+    const auto last = std::ranges::find(chunks_, copies_, &Chunk::time);
+    const bool fits =
+        last != chunks_.end() && last->used && !last->to && last->bytes + bytes <= kChunkBytes;
+    return fits ? &*last : nullptr;
+}
+
 CuResult PinnedChunks::upload(CuAddress to, const void* from, size_t bytes, CuStream stream) {
     const auto* source = static_cast<const std::byte*>(from);
     for (size_t size = 0; bytes > 0; to += size, source += size, bytes -= size) {
-        Chunk* chunk = nullptr;
-        if (const CuResult result = next(&chunk); result != 0) return result;
+        Chunk* chunk = with_room(bytes);
+        const size_t begin = chunk ? chunk->bytes : 0;
+        if (!chunk) {
+            if (const CuResult result = next(&chunk); result != 0) return result;
+        }
         if (!chunk) return driver_.upload(to, source, bytes, stream);
         size = std::min(bytes, kChunkBytes);
-        std::memcpy(chunk->memory, source, size);
+        auto* const memory = static_cast<std::byte*>(chunk->memory) + begin;
+        std::memcpy(memory, source, size);
         chunk->used = true;
         chunk->to = nullptr;
-        CuResult result = driver_.upload(to, chunk->memory, size, stream);
+        chunk->bytes = begin + size;
+        CuResult result = driver_.upload(to, memory, size, stream);
         if (result == 0) result = driver_.record_event(chunk->copied, stream);
         if (result != 0) return result;
     }
@@ -137,6 +149,7 @@ public:
     Result<void> copy(DeviceAddress to, DeviceAddress from, int64_t bytes) override;
     Result<void> launch(const Launch& launch) override;
     Result<void> wait() override;
+    Result<void> follow(void* stream) override;
     bool can_record() const override { return driver_.has_graphs(); }
     Result<void> begin_recording() override;
     Result<std::unique_ptr<runtime::DeviceGraph>> end_recording() override;
@@ -151,6 +164,7 @@ private:
     CuStream stream_ = nullptr;
     PinnedChunks chunks_;
     std::vector<CuEvent> marks_;
+    CuEvent followed_ = nullptr;  // of the stream that this one follows
 };
 
 Result<void> CudaQueue::open() {
@@ -164,6 +178,7 @@ CudaQueue::~CudaQueue() {
     if (!begin() || !stream_) return;
     driver_.wait_stream(stream_);
     for (const CuEvent mark : marks_) driver_.destroy_event(mark);
+    if (followed_) driver_.destroy_event(followed_);
     driver_.destroy_stream(stream_);
 }
 
@@ -230,6 +245,22 @@ Result<void> CudaQueue::wait() {
         chunks_.forget();
     }
     return driver_.check("the GPU failed", result);
+}
+
+// The processor waits only if the driver cannot let one stream wait for another.
+Result<void> CudaQueue::follow(void* stream) {
+    constexpr const char* kWhat = "the GPU does not wait for other work";
+    LEMMA_TRY(begin());
+    auto* const other = static_cast<CuStream>(stream);
+    if (!driver_.has_events() || !driver_.follow_event) {
+        return driver_.check(kWhat, driver_.wait_stream(other));
+    }
+    constexpr unsigned kNoTime = 2;
+    if (!followed_) {
+        LEMMA_TRY(driver_.check(kWhat, driver_.create_event(&followed_, kNoTime)));
+    }
+    LEMMA_TRY(driver_.check(kWhat, driver_.record_event(followed_, other)));
+    return driver_.check(kWhat, driver_.follow_event(stream_, followed_, 0));
 }
 
 // ---- Recordings ---------------------------------------------------------------------------------

@@ -37,13 +37,15 @@ private:
         CuEvent copied = nullptr;
         bool used = false;   // by a copy that may not be done
         void* to = nullptr;  // of a download; missing: an upload
-        size_t bytes = 0;
-        uint64_t time = 0;  // of the copy, as a count of copies
+        size_t bytes = 0;    // in use
+        uint64_t time = 0;   // of the copy, as a count of copies
     };
     void empty(Chunk& chunk);
     Chunk* make_chunk();
     // A chunk whose last copy is done. Null: there is no pinned memory.
     CuResult next(Chunk** chunk);
+    // Small uploads share the last chunk.
+    Chunk* with_room(size_t bytes);
 
     const CudaDriver& driver_;
     std::vector<Chunk> chunks_;

@@ -285,7 +285,8 @@ Engine::Output Engine::direct_output(Loaded& loaded, size_t index) {
 
 Result<bool> Engine::run_directly(std::span<const Bytes> inputs,
                                   const Receiver& receive,
-                                  std::span<const Room> rooms) {
+                                  std::span<const Room> rooms,
+                                  void* stream) {
     if (shared_->device() && !carried_.empty()) return false;  // they are on the processor
     const std::vector<Bytes> given = with_carried(inputs);
     LEMMA_TRY(const bool ready, load_directly(given));
@@ -296,7 +297,7 @@ Result<bool> Engine::run_directly(std::span<const Bytes> inputs,
         LEMMA_TRY(store_variables());
         LEMMA_TRY(fill_kept(loaded));
     }
-    if (shared_->device()) return run_on_device(loaded, inputs, receive, rooms);
+    if (shared_->device()) return run_on_device(loaded, inputs, receive, rooms, stream);
     BorrowedMemory borrowed(loaded);
     std::vector<tensor::Tensor> copies;
     for (size_t i = 0; i < inputs.size(); ++i) {

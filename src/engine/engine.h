@@ -71,6 +71,7 @@ public:
         tensor::DType dtype{};
         std::span<const int64_t> shape;
         const void* data = nullptr;
+        bool on_device = false;  // the data is in the memory of the device
     };
     // An output; the bytes are valid until the next call.
     struct Output {
@@ -78,13 +79,15 @@ public:
         const tensor::Shape* shape = nullptr;
         void* data = nullptr;
         size_t bytes = 0;
-        bool carried = false;  // over to the next run: there is no data
+        bool carried = false;    // over to the next run: there is no data
+        bool on_device = false;  // as in its room
     };
     using Receiver = std::function<Result<void>(const Output&)>;
     // Memory of the caller for an output; may be missing.
     struct Room {
         void* data = nullptr;
         size_t bytes = 0;
+        bool on_device = false;  // without data: the output stays in our memory of the device
     };
     // The same from bytes to bytes, without the interpreter, for all inputs and outputs in the
     // order of the graph. It requires an earlier run with the same types and shapes, apart from
@@ -92,10 +95,15 @@ public:
     // compiled steps, and updates of variables with known extents. Otherwise, or if a step fails or
     // is stopped, it returns false, and `run` does or explains it. An input that a carried value
     // replaces needs no bytes. Kernels write an output into its room where they can: its bytes are
-    // there then. A run that fails may leave parts of results in the rooms.
+    // there then. A run that fails may leave parts of results in the rooms. The run reads inputs on
+    // the device after what the stream of the platform has to do so far (runtime/device.h).
     Result<bool> run_directly(std::span<const Bytes> inputs,
                               const Receiver& receive,
-                              std::span<const Room> rooms = {});
+                              std::span<const Room> rooms = {},
+                              void* stream = nullptr);
+    // Copies between memory of the device and of the processor, for runs that are not direct.
+    Result<void> copy_from_device(void* to, const void* from, size_t bytes, void* stream);
+    Result<void> copy_to_device(void* to, const void* from, size_t bytes);
     // Whether the code for it exists, which is then loaded.
     Result<bool> load_directly(std::span<const Bytes> inputs);
     // Before the first run: waits until no other engine makes code, and keeps others from it while
@@ -211,10 +219,14 @@ private:
     Result<bool> run_on_device(Loaded& loaded,
                                std::span<const Bytes> inputs,
                                const Receiver& receive,
-                               std::span<const Room> rooms);
+                               std::span<const Room> rooms,
+                               void* stream);
+    static Result<void> give_inputs(Loaded& loaded, std::span<const Bytes> inputs, void* stream);
+    static Result<Output> take_output(Loaded& loaded, size_t index, const Room& room);
     Result<std::vector<Output>> copy_and_run(Loaded& loaded,
                                              std::span<const Bytes> inputs,
-                                             std::span<const Room> rooms);
+                                             std::span<const Room> rooms,
+                                             void* stream);
     bool is_direct(const loop::Plan& plan) const;
     void find_places(Loaded& loaded) const;
     std::vector<DirectTensor> places_of(const loop::Plan& plan,

@@ -47,6 +47,9 @@ public:
     virtual Result<void> launch(const Launch& launch) = 0;
     // Until all work is done; an error if some of it failed.
     virtual Result<void> wait() = 0;
+    // Later work comes after what a stream of the platform has to do so far. Null: the one that
+    // programs use if they name none.
+    virtual Result<void> follow(void*) { return {}; }
 
     // ---- Recordings -----------------------------------------------------------------------------
 
@@ -78,6 +81,7 @@ public:
     virtual ~Device() = default;
 
     virtual std::string name() const = 0;
+    virtual int number() const { return 0; }  // among those of its kind
     virtual Result<DeviceAddress> allocate(int64_t bytes) = 0;
     // No queue has work with it any more.
     virtual void free(DeviceAddress memory) = 0;

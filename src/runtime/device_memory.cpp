@@ -207,6 +207,29 @@ Result<void> DeviceMemory::take(void* to, const void* at, int64_t bytes) {
     return {};
 }
 
+Result<void> DeviceMemory::give_there(void* at, DeviceAddress from, int64_t bytes) {
+    if (bytes <= 0) return {};
+    const Part part = find(at, bytes);
+    LEMMA_CHECK(part.region && !part.region->constants && part.end - part.begin == bytes);
+    LEMMA_TRY(note(give_memory(*part.region)));
+    LEMMA_TRY(note(queue_->copy(part.address(), from, bytes)));
+    part.region->newer.set(part.begin, part.end, Side::Device);
+    return {};
+}
+
+Result<DeviceAddress> DeviceMemory::address(const void* at, int64_t bytes) {
+    const Part part = find(at, bytes);
+    LEMMA_CHECK(part.region);
+    LEMMA_TRY(note(upload(part)));
+    return part.address();
+}
+
+Result<void> DeviceMemory::take_there(DeviceAddress to, const void* at, int64_t bytes) {
+    if (bytes <= 0) return {};
+    LEMMA_TRY(const DeviceAddress from, address(at, bytes));
+    return note(queue_->copy(to, from, bytes));
+}
+
 // ---- The device ---------------------------------------------------------------------------------
 
 Result<DeviceAddress> DeviceMemory::flag() {

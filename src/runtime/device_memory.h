@@ -45,6 +45,14 @@ public:
     // Bytes of the memory go elsewhere. They are there after `finish`.
     Result<void> take(void* to, const void* at, int64_t bytes);
 
+    // The same for bytes in other memory of the device, which stays as it is until `finish`.
+    Result<void> give_there(void* at, DeviceAddress from, int64_t bytes);
+    Result<void> take_there(DeviceAddress to, const void* at, int64_t bytes);
+    // Where the device has the bytes.
+    Result<DeviceAddress> address(const void* at, int64_t bytes);
+    // Later work comes after that of a stream of the platform.
+    Result<void> follow(void* stream) { return note(queue_->follow(stream)); }
+
     // At the beginning of a run, and before launches outside of a run.
     Result<void> begin() { return note(queue_->begin()); }
     // A kernel of the device.

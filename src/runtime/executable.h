@@ -67,6 +67,17 @@ public:
     // are. They are there, and may change, after `finish_device`.
     Result<void> give(size_t to, const void* from, int64_t bytes);
     Result<void> take(void* to, size_t from, int64_t bytes) const;
+    // The same with other memory of the device, in a run with a device.
+    Result<void> give_there(size_t to, DeviceAddress from, int64_t bytes) {
+        return device_->give_there(pieces_[to], from, bytes);
+    }
+    Result<void> take_there(DeviceAddress to, size_t from, int64_t bytes) {
+        return device_->take_there(to, pieces_[from], bytes);
+    }
+    Result<DeviceAddress> address_there(size_t piece, int64_t bytes) {
+        return device_->address(pieces_[piece], bytes);
+    }
+    Result<void> follow(void* stream) { return device_->follow(stream); }
     // From one piece to another.
     void copy(size_t to, size_t from, int64_t bytes) const {
         copy(pieces_[to], pieces_[from], bytes);

@@ -74,6 +74,8 @@ public:
     bool engine_asked() const { return engine_asked_; }
     // The processor of compiled code; empty for the interpreter.
     std::string target() const;
+    // Null: the processor.
+    const std::shared_ptr<runtime::Device>& device() const { return device_; }
     // Why this engine runs the model, in one sentence.
     const std::string& engine_reason() const { return reason_; }
 
