@@ -209,7 +209,7 @@ TEST(EngineDevice, MatrixProducts) {
 TEST(EngineDevice, ProductsOfHalves) {
     for (const ir::DType type : {ir::DType::F16, ir::DType::BF16}) {
         for (const auto& [points, lanes, steps] :
-             {std::array{33, 40, 24}, {20, 30, 18}, {17, 35, 21}, {9, 40, 120}}) {
+             {std::array{33, 40, 24}, {20, 30, 18}, {17, 35, 21}, {9, 40, 120}, {8, 9, 1024}}) {
             const std::string text = fmt::format(R"(
 graph G {{
     @input {{ a: real[{0}, {2}]; r: real[{0}, {1}]; }}
@@ -228,6 +228,27 @@ graph G {{
             EXPECT_TRUE(counts.schedule.starts_with("matrices")) << counts.schedule;
         }
     }
+}
+
+TEST(EngineDevice, BlocksOfHalves) {
+    compare(R"(
+graph G {
+    @input { x: real[1, 6, 7, 7]; }
+    @output { y: real[1, 6, 7, 7]; z: real[1, 6, 4, 4]; }
+    @variable { w: real[18, 6, 1, 1]; b: real[18]; d: real[18, 1, 3, 3]; e: real[18]; v: real[6, 18, 1, 1]; }
+    @compose {
+        a = nn.conv(x, w, b);
+        c = math.clamp(a, 0.0, 6.0);
+        f = nn.conv{padding=[1, 1, 1, 1], groups=18}(c, d, e);
+        g = math.clamp(f, 0.0, 6.0);
+        h = nn.conv(g, v);
+        y = math.add(h, x);
+        i = nn.conv{padding=[1, 1, 1, 1], stride=[2, 2], groups=18}(c, d, e);
+        j = math.clamp(i, 0.0, 6.0);
+        z = nn.conv(j, v);
+    }
+})",
+            {1, loop::Numerics::Default, ir::DType::F16});
 }
 
 // Few elements and long sums: groups add them together.

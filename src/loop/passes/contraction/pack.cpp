@@ -159,10 +159,10 @@ std::optional<FusionGroup> choose_for_device(RegionGraph& region,
     Contraction& c = *group.contraction;
     const bool fast = numerics == Numerics::Fast;
     std::optional<FusionGroup> adding;
+    group_steps(region, group, target);
     const int64_t parts = choose_device_tile(region.graph.pool, region.places, target, fast, c);
     if (parts > 1) adding = split_sum(region, group, parts);
-    const bool pairs = group_steps(region, group, target);
-    if (adding || pairs) choose_device_tile(region.graph.pool, region.places, target, fast, c);
+    if (adding) choose_device_tile(region.graph.pool, region.places, target, fast, c);
     return adding;
 }
 

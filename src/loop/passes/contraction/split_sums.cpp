@@ -12,7 +12,8 @@ VarId divided(const StagePool& pool, const Contraction& c, int64_t parts) {
     VarId best;
     for (const VarId var : c.reduced) {
         const bool longer = !best.valid() || pool.extent(var) > pool.extent(best);
-        if (pool.extent(var) % parts == 0 && longer) best = var;
+        const bool even = var != c.groups || pool.extent(c.inner) % (parts * c.group) == 0;
+        if (pool.extent(var) % parts == 0 && even && longer) best = var;
     }
     return best;
 }
@@ -77,6 +78,16 @@ std::optional<FusionGroup> split_sum(RegionGraph& region, FusionGroup& group, in
     stage.loops.insert(stage.loops.begin(), {number, parts});
     c.a = renamed(c.a);
     c.b = renamed(c.b);
+    if (var == c.groups) {
+        // B has the variable of elements, not that of groups.
+        const VarId element = pool.new_var(steps * c.group);
+        const ExprId first =
+            build.make(Op::Mul, {build.index(number), build.integer(steps * c.group)});
+        const ExprId at = build.make(Op::Add, {first, build.index(element)});
+        c.b = pool.substitute(c.b, {{c.inner, at}});
+        c.inner = element;
+        c.groups = step;
+    }
     if (group.weight_factor.valid()) group.weight_factor = renamed(group.weight_factor);
     std::ranges::replace(c.reduced, var, step);
     if (c.inner == var) c.inner = step;
