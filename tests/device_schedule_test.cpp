@@ -107,6 +107,54 @@ TEST(DeviceSchedule, RandomMaps) {
     }
 }
 
+std::string transpose(const std::string& shape, const std::string& perm) {
+    return schedules_of(
+        fmt::format(R"(graph G {{ @input {{ x: real[{0}]; }} @output {{ y: real[~, ~, ~]; }}
+    @compose {{ t = layout.transpose{{perm=[{1}]}}(x); y = math.mul(t, 2.0); }} }})",
+                    shape,
+                    perm));
+}
+
+TEST(DeviceSchedule, TransposesByGroups) {
+    EXPECT_EQ(transpose("3, 40, 70", "0, 2, 1"), "transposed by groups");
+    EXPECT_EQ(transpose("64, 3, 32", "2, 1, 0"), "transposed by groups");
+    EXPECT_EQ(transpose("17, 5, 33", "1, 2, 0"), "transposed by groups");
+    EXPECT_EQ(transpose("3, 8, 70", "0, 2, 1"), "threads");
+    // An operand that is read in order goes past the memory of the group.
+    EXPECT_EQ(
+        schedules_of(
+            R"(graph G { @input { x: real[45, 60]; z: real[60, 45]; } @output { y: real[60, 45]; }
+    @compose { t = layout.transpose{perm=[1, 0]}(x); y = math.sub(t, z); } })"),
+        "transposed by groups");
+}
+
+TEST(DeviceSchedule, RandomTransposes) {
+    const char* const perms[] = {"0, 2, 1", "2, 1, 0", "1, 2, 0", "2, 0, 1", "1, 0, 2"};
+    for (uint64_t seed = 0; seed < 10; ++seed) {
+        const std::string shape =
+            fmt::format("{}, {}, {}", any(seed, 0, 50), any(seed, 1, 50), any(seed, 2, 50));
+        transpose(shape, perms[seed % 5]);
+    }
+}
+
+// Steps of a scan keep their order; each item has rows of its own.
+TEST(DeviceSchedule, FormulasInOrder) {
+    const auto scan = [](const std::string& shape, int axis) {
+        return schedules_of(
+            fmt::format(R"(graph G {{ @input {{ x: real[{0}]; }} @output {{ y: real[{0}]; }}
+    @compose {{ y = math.cumsum{{axis={1}}}(x); }} }})",
+                        shape,
+                        axis));
+    };
+    EXPECT_TRUE(scan("40, 9", 1).contains("threads, in order"));
+    EXPECT_TRUE(scan("4, 9, 20", 1).contains("threads, in order"));
+    EXPECT_TRUE(scan("300", 0).contains("in order, on the processor"));
+    EXPECT_TRUE(
+        schedules_of(R"(graph G { @input { x: real[50, 30]; } @output { y: int[50]; z: int[30]; }
+    @compose { y = math.argmax{axis=1, squeeze=true}(x); z = math.argmin{axis=0, squeeze=true}(x); } })")
+            .contains("threads, in order"));
+}
+
 // ---- Sums ---------------------------------------------------------------------------------------
 
 std::string sum(const std::string& shape, int axis, const char* op = "sum") {

@@ -38,6 +38,40 @@ bool needs_no_library(const Stage& stage, const StagePool& pool) {
     return true;
 }
 
+// All accesses to a written tensor have the variable as the same index.
+std::vector<NestLoop> independent_loops(const Stage& stage, const StagePool& pool) {
+    constexpr int64_t kLeastItems = 32, kMostOrdered = 128;
+    const auto is_var = [&](ExprId id, VarId var) {
+        const Expr& e = pool[id];
+        return e.op == Op::Var && static_cast<uint64_t>(e.integer) == var.value;
+    };
+    const auto is_apart = [&](const StageWrite& write, size_t axis, VarId var) {
+        bool good = true;
+        const auto check = [&](ir::TensorId tensor, const std::vector<ExprId>& index) {
+            if (tensor == write.tensor) good &= is_var(index[axis], var);
+        };
+        for (const StageWrite& other : stage.writes) check(other.tensor, other.index);
+        for_each_value(stage, [&](ExprId value) {
+            pool.visit_reads(value, [&](ExprId, const Expr& e) { check(tensor_of(e), e.args); });
+        });
+        return good;
+    };
+    std::vector<NestLoop> result;
+    int64_t items = 1, ordered = 1;
+    for (const StageLoop& loop : stage.loops) {
+        const bool apart = std::ranges::all_of(stage.writes, [&](const StageWrite& write) {
+            for (size_t axis = 0; axis < write.index.size(); ++axis) {
+                if (is_apart(write, axis, loop.var)) return true;
+            }
+            return false;
+        });
+        if (apart) result.push_back({loop.var, loop.extent});
+        (apart ? items : ordered) = total_elements(apart ? items : ordered, loop.extent);
+    }
+    if (items < kLeastItems && ordered > kMostOrdered) return {};
+    return result;
+}
+
 tensor::DType memory_of(Kind kind) {
     switch (kind) {
         case Kind::F32:
@@ -175,6 +209,21 @@ void schedule_shared_sum(const NestContext& context,
 
 }  // namespace
 
+bool schedule_device_order(const NestContext& context,
+                           NestSteps& steps,
+                           ScheduledKernel& result,
+                           Lowering& lower) {
+    const std::vector<NestLoop> loops = independent_loops(context.stage, context.pool);
+    if (loops.empty()) return false;
+    std::vector<VarId> vars;
+    for (const NestLoop& loop : loops) vars.push_back(loop.var);
+    result.function.group = kDeviceLoopGroup;
+    result.schedule = "threads, in order";
+    NestLoops(loops, {}, context.target, result, lower)
+        .as_threads(1, result.function.body, [&](Block& out) { steps.sequential(out, vars); });
+    return true;
+}
+
 void schedule_threads(const NestContext& context,
                       const NestShape& shape,
                       NestSteps& steps,
@@ -198,6 +247,7 @@ void schedule_threads(const NestContext& context,
     if (const auto window = find_device_window(context, shape)) {
         return schedule_device_windows(context, shape, *window, steps, result, lower);
     }
+    if (schedule_device_transpose(context, shape, steps, result, lower)) return;
     if (const int64_t lanes = device_lanes(context, shape); lanes > 1) {
         return schedule_device_vectors(shape, lanes, steps, context, result, lower);
     }

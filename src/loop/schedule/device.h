@@ -33,6 +33,24 @@ struct WarpParts {
 };
 ExprId over_warps(Builder& build, const WarpParts& parts, Block& out);
 
+// The loops of a stage whose steps touch other elements than all other steps: items may share them.
+// The other loops keep their order. Empty if that does not pay.
+std::vector<NestLoop> independent_loops(const Stage& stage, const StagePool& pool);
+// A kernel with an item for each step of those loops; false if there are none.
+bool schedule_device_order(const NestContext& context,
+                           NestSteps& steps,
+                           ScheduledKernel& result,
+                           Lowering& lower);
+
+// ---- device_transpose.cpp -----------------------------------------------------------------------
+
+// The kernel of a map that transposes an operand; false for other maps.
+bool schedule_device_transpose(const NestContext& context,
+                               const NestShape& shape,
+                               NestSteps& steps,
+                               ScheduledKernel& result,
+                               Lowering& lower);
+
 // ---- device_rows.cpp ----------------------------------------------------------------------------
 
 // schedule_rows for a device that can run all stages.

@@ -203,7 +203,8 @@ public:
     // Whether all guards are known to hold from now on.
     void set_unguarded(bool unguarded) { unguarded_ = unguarded; }
     // The loops in the order of the formula, one step at a time.
-    void sequential(Block& out);
+    // Loops that are already bound are left out.
+    void sequential(Block& out, const std::vector<VarId>& bound = {});
     void element(Block& out);
     // One element of a reduction, from its initial value to the stored value.
     ExprId total(const std::vector<StageGuard>& guards, Block& out);

@@ -204,10 +204,11 @@ void NestSteps::where(ExprId condition, Block& out, const NestBody& body) {
 
 // ---- Assignments --------------------------------------------------------------------------------
 
-void NestSteps::sequential(Block& out) {
+void NestSteps::sequential(Block& out, const std::vector<VarId>& bound) {
     std::function<void(size_t, Block&)> loops = [&](size_t depth, Block& block) {
         if (depth < stage_.loops.size()) {
             const StageLoop& loop = stage_.loops[depth];
+            if (std::ranges::find(bound, loop.var) != bound.end()) return loops(depth + 1, block);
             const VarId var = build_.var({});
             lower_.bind(loop.var, var);
             const NestLoop all{loop.var, loop.extent, false, pool_.end(loop.var)};

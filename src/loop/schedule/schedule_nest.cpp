@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "loop/schedule/nest.h"
+#include "loop/schedule/device.h"
 #include "loop/stage/dynamic.h"
 
 namespace lemma::loop {
@@ -95,6 +95,8 @@ ScheduledKernel schedule_nest(const Stage& stage,
         steps.check_sizes(function.body);
     }
     if (!any_order(stage, pool)) {
+        const bool can = target.device && !run_time && needs_no_library(stage, pool);
+        if (can && schedule_device_order(context, steps, result, lower)) return result;
         steps.sequential(function.body);
         result.schedule = fmt::format("{}in order", kind);
         return result;
