@@ -155,7 +155,7 @@ TEST(DeviceCode, NeedsNoLibrary) {
     const std::string text = texts_of(R"(import math; import nn; import layout;
 graph G {
     @input { x: real[40]; h: real[40]; }
-    @output { a: real[40]; b: real[40]; c: real[40]; d: int[40]; }
+    @output { a: real[40]; b: real[40]; c: real[40]; d: int[40]; f: real[40]; }
     @compose {
         s = math.sqrt(x);
         e = math.exp(s);
@@ -166,6 +166,7 @@ graph G {
         c = nn.gelu(x);
         r = math.round(x);
         d = layout.cast<int>(r);
+        f = math.sin(x);
     }
 })");
     EXPECT_TRUE(text.contains("sqrt.rn.f32")) << text;

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "loop/schedule/device.h"
+#include "loop/schedule/wide_math.h"
 
 namespace lemma::loop {
 
@@ -14,7 +15,8 @@ constexpr int64_t kFewElements = int64_t{1} << 14;  // fewer threads leave a dev
 constexpr int64_t kDeviceSums = 4;                  // of a group, each by a warp
 
 bool needs_library(const Expr& e) {
-    return e.op == Op::Library && (e.type.kind != Kind::F32 || !is_expanded(e.name));
+    if (e.op != Op::Library) return false;
+    return e.type.kind != Kind::F32 || !(is_expanded(e.name) || is_expanded_wide(e.name));
 }
 
 }  // namespace

@@ -472,6 +472,7 @@ ScheduledKernel DeviceRows::make() {
     Function& function = result_.function;
     function.item = build_.var("item");
     function.name = "rows";
+    lower_.has_library = false;
     find_shapes();
     choose_form();
     Block& out = function.body;

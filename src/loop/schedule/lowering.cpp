@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "ir/program/lane_math.h"
+#include "loop/schedule/wide_math.h"
 
 namespace lemma::loop {
 
@@ -247,6 +248,7 @@ ExprId Lowering::compute(const Expr& given) {
     if (e.type.kind == Kind::F32) {
         const ExprId expanded = expand_function(build, e.name, args);
         if (expanded.valid()) return expanded;
+        if (!has_library && is_expanded_wide(e.name)) return expand_wide(build, e.name, args[0]);
     }
     return build.library(e.name, std::move(args));
 }

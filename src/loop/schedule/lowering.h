@@ -61,6 +61,7 @@ public:
     VarId lane_var;
     // A vector divided by one number is multiplied by its reciprocal, and the product corrected.
     bool multiplies_quotients = false;
+    bool has_library = true;  // false: for a device
 
 private:
     Address affine(const Address& of_stage) const;

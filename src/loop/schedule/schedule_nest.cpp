@@ -96,7 +96,9 @@ ScheduledKernel schedule_nest(const Stage& stage,
     }
     if (!any_order(stage, pool)) {
         const bool can = target.device && !run_time && needs_no_library(stage, pool);
+        lower.has_library = !can;
         if (can && schedule_device_order(context, steps, result, lower)) return result;
+        lower.has_library = true;
         steps.sequential(function.body);
         result.schedule = fmt::format("{}in order", kind);
         return result;
@@ -105,6 +107,7 @@ ScheduledKernel schedule_nest(const Stage& stage,
     if (device) order_as_memory(context, shape);
     collapse(context, shape, lower);
     if (device) {
+        lower.has_library = false;
         const auto pieces = [&] {
             result.run_items = run_items(shape, context);
             return piece;
