@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "loop/schedule/device.h"
-#include "loop/schedule/wide_math.h"
+#include "loop/schedule/device/device.h"
+#include "loop/schedule/device/wide_math.h"
 
 namespace lemma::loop {
 

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "ir/program/lane_math.h"
-#include "loop/schedule/wide_math.h"
+#include "loop/schedule/device/wide_math.h"
 
 namespace lemma::loop {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "loop/schedule/device.h"
+#include "loop/schedule/device/device.h"
 #include "loop/stage/index_fit.h"
 
 namespace lemma::loop {

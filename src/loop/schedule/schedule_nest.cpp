@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "loop/schedule/device.h"
+#include "loop/schedule/device/device.h"
 #include "loop/stage/dynamic.h"
 
 namespace lemma::loop {

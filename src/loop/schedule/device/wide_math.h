@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// loop/schedule/wide_math.h — functions of floats for devices, beside those that every kernel
-// expands (lowering.h).
+// loop/schedule/device/wide_math.h — functions of floats for devices, beside those that every
+// kernel expands (lowering.h).
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "loop/schedule/wide_math.h"
+#include "loop/schedule/device/wide_math.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// loop/schedule/device.h — the parts of kernels of plain loops for a device.
+// loop/schedule/device/device.h — the parts of kernels of plain loops for a device.
 #pragma once
 
 #include <optional>
@@ -42,7 +42,7 @@ bool schedule_device_order(const NestContext& context,
                            ScheduledKernel& result,
                            Lowering& lower);
 
-// ---- device_transpose.cpp -----------------------------------------------------------------------
+// ---- transpose.cpp ------------------------------------------------------------------------------
 
 // The kernel of a map that transposes an operand; false for other maps.
 bool schedule_device_transpose(const NestContext& context,
@@ -51,7 +51,7 @@ bool schedule_device_transpose(const NestContext& context,
                                ScheduledKernel& result,
                                Lowering& lower);
 
-// ---- device_rows.cpp ----------------------------------------------------------------------------
+// ---- rows.cpp -----------------------------------------------------------------------------------
 
 // schedule_rows for a device that can run all stages.
 ScheduledKernel schedule_device_rows(const std::vector<Stage>& stages,
@@ -65,7 +65,7 @@ BufferViews row_places(const std::vector<Stage>& stages,
                        const StagePool& pool,
                        const BufferViews& places);
 
-// ---- device_vectors.cpp -------------------------------------------------------------------------
+// ---- vectors.cpp --------------------------------------------------------------------------------
 
 // The neighbouring elements that an item computes as a vector; 1: it computes one.
 int64_t device_lanes(const NestContext& context, const NestShape& shape);

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "loop/schedule/device.h"
+#include "loop/schedule/device/device.h"
 
 namespace lemma::loop {
 

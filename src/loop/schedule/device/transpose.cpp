@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "loop/schedule/device.h"
+#include "loop/schedule/device/device.h"
 
 namespace lemma::loop {
 

@@ -9,7 +9,7 @@
 #include <bit>
 #include <unordered_set>
 
-#include "loop/schedule/device.h"
+#include "loop/schedule/device/device.h"
 
 namespace lemma::loop {
 

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <numbers>
 
-#include "loop/schedule/wide_math.h"
+#include "loop/schedule/device/wide_math.h"
 
 namespace lemma::loop {
 
