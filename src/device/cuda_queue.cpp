@@ -122,15 +122,16 @@ namespace {
 
 class CudaGraph final : public runtime::DeviceGraph {
 public:
-    explicit CudaGraph(const CudaDriver& driver) : driver_(driver) {}
+    CudaGraph(const CudaDriver& driver, CuContext context) : driver_(driver), context_(context) {}
     ~CudaGraph() override {
-        if (made) driver_.destroy_made_graph(made);
+        if (made && driver_.set_context(context_) == 0) driver_.destroy_made_graph(made);
     }
 
     CuGraphExec made = nullptr;
 
 private:
     const CudaDriver& driver_;
+    CuContext context_;
 };
 
 class CudaQueue final : public runtime::DeviceQueue {
@@ -274,7 +275,7 @@ Result<void> CudaQueue::begin_recording() {
 Result<std::unique_ptr<runtime::DeviceGraph>> CudaQueue::end_recording() {
     CuGraph recorded = nullptr;
     LEMMA_TRY(driver_.check("the GPU records no work", driver_.end_capture(stream_, &recorded)));
-    auto graph = std::make_unique<CudaGraph>(driver_);
+    auto graph = std::make_unique<CudaGraph>(driver_, context_);
     const CuResult result = driver_.make_graph(&graph->made, recorded, 0);
     driver_.destroy_graph(recorded);
     LEMMA_TRY(driver_.check("the GPU refuses recorded work", result));

@@ -23,6 +23,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #define FAKE extern "C" __attribute__((visibility("default"))) int
@@ -391,13 +392,14 @@ FAKE cuStreamBeginCapture_v2(Stream* stream, int) {
     stream->spoiled = false;
     return kGood;
 }
+// The capture ends in any case.
 FAKE cuStreamEndCapture(Stream* stream, Graph** graph) {
-    ENTER("cuStreamEndCapture");
-    *graph = stream->capture.release();
-    if (*graph && !stream->spoiled) return kGood;
-    delete *graph;
+    const std::unique_ptr<Graph> made = std::exchange(stream->capture, nullptr);
     *graph = nullptr;
-    return kNoCapture;
+    ENTER("cuStreamEndCapture");
+    if (!made || stream->spoiled) return kNoCapture;
+    *graph = new Graph(*made);
+    return kGood;
 }
 FAKE cuGraphInstantiateWithFlags(Graph** made, Graph* graph, unsigned long long) {
     ENTER("cuGraphInstantiateWithFlags");

@@ -42,10 +42,47 @@ std::string share_text(const BenchNumbers& numbers, double operations, double se
     return fmt::format("{:.0f}%", 100 * operations / seconds / numbers.peak);
 }
 
+// The share of the peak of its memory.
+std::string bytes_share_text(const BenchNumbers& numbers, double bytes, double seconds) {
+    if (numbers.device_bytes_peak <= 0 || seconds <= 0 || bytes <= 0) return {};
+    return fmt::format("{:.0f}%", 100 * bytes / seconds / numbers.device_bytes_peak);
+}
+
+// The columns of speed: of arithmetic, and for a device also of memory.
+std::string speed_titles(const BenchNumbers& numbers) {
+    const std::string own = fmt::format("{:>8} {:>6}", "GFLOP/s", "peak");
+    return numbers.device.empty() ? own : own + fmt::format(" {:>8} {:>6}", "GB/s", "peak");
+}
+
+std::string speeds(const BenchNumbers& numbers, double operations, double bytes, double seconds) {
+    const std::string own = fmt::format(
+        "{:8.1f} {:>6}", rate(operations, seconds), share_text(numbers, operations, seconds));
+    if (numbers.device.empty()) return own;
+    return own + fmt::format(" {:8.1f} {:>6}",
+                             rate(bytes, seconds),
+                             bytes_share_text(numbers, bytes, seconds));
+}
+
+// The steps alone as the device measures them, and runs with copies to and from it.
+std::string device_times(const BenchNumbers& n) {
+    std::string text;
+    if (!n.device_runs.empty()) {
+        text += fmt::format("time on the device: min {}, median {}\n",
+                            time_text(BenchNumbers::quantile(n.device_runs, 0)),
+                            time_text(BenchNumbers::quantile(n.device_runs, 0.5)));
+    }
+    if (!n.whole_runs.empty()) {
+        text += fmt::format("with copies of inputs and outputs: min {}, median {}\n",
+                            time_text(BenchNumbers::quantile(n.whole_runs, 0)),
+                            time_text(BenchNumbers::quantile(n.whole_runs, 0.5)));
+    }
+    return text;
+}
+
 std::string by_operator(const BenchNumbers& numbers, double total) {
     struct Sum {
         size_t count = 0, interpreted = 0;
-        double seconds = 0, operations = 0;
+        double seconds = 0, operations = 0, bytes = 0;
     };
     std::map<std::string, Sum> sums;
     for (const StepNumbers& step : numbers.steps) {
@@ -54,23 +91,18 @@ std::string by_operator(const BenchNumbers& numbers, double total) {
         sum.interpreted += !step.why.empty();
         sum.seconds += least_of(step);
         sum.operations += step.operations;
+        sum.bytes += step.bytes;
     }
     std::vector<std::pair<std::string, Sum>> order(sums.begin(), sums.end());
     std::ranges::stable_sort(order, std::greater(), [](const auto& s) { return s.second.seconds; });
-    std::string text = fmt::format("\n{:>9} {:>6} {:>8} {:>6}  {:>6}  {}\n",
-                                   "µs",
-                                   "share",
-                                   "GFLOP/s",
-                                   "peak",
-                                   "steps",
-                                   "operator");
+    std::string text = fmt::format(
+        "\n{:>9} {:>6} {}  {:>6}  {}\n", "µs", "share", speed_titles(numbers), "steps", "operator");
     for (const auto& [op, sum] : order) {
         text += fmt::format(
-            "{:9.1f} {:5.1f}% {:8.1f} {:>6}  {:>6}  {}{}\n",
+            "{:9.1f} {:5.1f}% {}  {:>6}  {}{}\n",
             sum.seconds * kMega,
             100 * sum.seconds / total,
-            rate(sum.operations, sum.seconds),
-            share_text(numbers, sum.operations, sum.seconds),
+            speeds(numbers, sum.operations, sum.bytes, sum.seconds),
             sum.count,
             diag::printable(op),
             sum.interpreted ? fmt::format(" ({} interpreted)", sum.interpreted) : std::string());
@@ -80,9 +112,8 @@ std::string by_operator(const BenchNumbers& numbers, double total) {
 
 }  // namespace
 
-double BenchNumbers::quantile(double q) const {
-    if (runs.empty()) return 0;
-    std::vector<double> values = runs;
+double BenchNumbers::quantile(std::vector<double> values, double q) {
+    if (values.empty()) return 0;
     std::ranges::sort(values);
     return values[static_cast<size_t>(q * static_cast<double>(values.size() - 1) + 0.5)];
 }
@@ -94,7 +125,10 @@ std::string summary_text(const BenchNumbers& n) {
                                    time_text(n.quantile(0.9)),
                                    n.runs.size());
     text += fmt::format("{:.1f} GFLOP/s", rate(n.operations, n.least()));
-    if (n.peak > 0) {
+    if (n.peak > 0 && !n.device.empty()) {
+        text += fmt::format(
+            ", {:.1f} % of its peak of {:.0f}", 100 * n.share_of_peak(), n.peak / kGiga);
+    } else if (n.peak > 0) {
         text += fmt::format(
             ", {:.1f} % of the {:.0f} measured as peak", 100 * n.share_of_peak(), n.peak / kGiga);
     }
@@ -104,6 +138,7 @@ std::string summary_text(const BenchNumbers& n) {
                             diag::printable(n.device),
                             n.on_device,
                             megabytes(n.device_memory));
+        text += device_times(n);
     }
     text += fmt::format("load {}, plan {}, code {}, pack {}, first run {}\n",
                         time_text(n.load),
@@ -130,21 +165,19 @@ std::string profile_text(const BenchNumbers& numbers) {
         total += least_of(step);
         if (step.why.empty()) width = std::max(width, step.schedule.size());
     }
-    std::string text = fmt::format("{:>9} {:>6} {:>8} {:>6}  {:{}}  {}\n",
+    std::string text = fmt::format("{:>9} {:>6} {}  {:{}}  {}\n",
                                    "µs",
                                    "share",
-                                   "GFLOP/s",
-                                   "peak",
+                                   speed_titles(numbers),
                                    "schedule",
                                    width,
                                    "operation");
     for (const StepNumbers& step : numbers.steps) {
         const double least = least_of(step);
-        text += fmt::format("{:9.1f} {:5.1f}% {:8.1f} {:>6}  {:{}}  {} {}\n",
+        text += fmt::format("{:9.1f} {:5.1f}% {}  {:{}}  {} {}\n",
                             least * kMega,
                             100 * least / total,
-                            rate(step.operations, least),
-                            share_text(numbers, step.operations, least),
+                            speeds(numbers, step.operations, step.bytes, least),
                             how(step),
                             width,
                             diag::printable(ir::display_name(step.op)),
@@ -152,6 +185,16 @@ std::string profile_text(const BenchNumbers& numbers) {
     }
     return text + by_operator(numbers, total) + "\n";
 }
+
+namespace {
+
+void add_times(Json& json, const std::string& name, const std::vector<double>& runs) {
+    if (runs.empty()) return;
+    json[name + "min_ms"] = BenchNumbers::quantile(runs, 0) * 1e3;
+    json[name + "median_ms"] = BenchNumbers::quantile(runs, 0.5) * 1e3;
+}
+
+}  // namespace
 
 Json bench_json(const BenchNumbers& n) {
     Json json = {{"model", n.model},
@@ -183,6 +226,9 @@ Json bench_json(const BenchNumbers& n) {
         json["device"] = n.device;
         json["device_steps"] = n.on_device;
         json["device_bytes"] = n.device_memory;
+        json["device_peak_gbytes"] = n.device_bytes_peak / kGiga;
+        add_times(json, "device_", n.device_runs);
+        add_times(json, "with_copies_", n.whole_runs);
     }
     if (n.steps.empty()) return json;
     Json steps = Json::array();
@@ -193,6 +239,10 @@ Json bench_json(const BenchNumbers& n) {
                       {"min_us", least * kMega},
                       {"gflops", rate(step.operations, least)},
                       {"interpreted", !step.why.empty()}};
+        if (!n.device.empty()) {
+            entry["on_device"] = step.on_device;
+            entry["gbytes"] = rate(step.bytes, least);
+        }
         entry[step.why.empty() ? "schedule" : "why"] = step.why.empty() ? step.schedule : step.why;
         steps.push_back(std::move(entry));
     }

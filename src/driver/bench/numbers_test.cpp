@@ -123,5 +123,33 @@ TEST(Numbers, NothingMeasuredIsNoFault) {
     EXPECT_FALSE(trace_json(none).empty());
 }
 
+// A device has peaks of arithmetic and of memory, and times of its own.
+TEST(BenchNumbers, OfADeviceHaveTheSpeedOfItsMemory) {
+    BenchNumbers n = some_numbers();
+    n.device = "Fake GPU";
+    n.on_device = 1;
+    n.device_memory = 4'000'000;
+    n.device_bytes_peak = 1e9;
+    n.device_runs = {0.0015, 0.0012};
+    n.whole_runs = {0.005, 0.004};
+    n.steps[0].on_device = true;
+    n.steps[0].bytes = 250'000;
+    const std::string profile = profile_text(n);
+    EXPECT_TRUE(profile.contains(" GFLOP/s   peak     GB/s   peak  schedule")) << profile;
+    EXPECT_TRUE(profile.contains("   200.0    50%      0.2    25%  tile")) << profile;
+    const std::string text = summary_text(n);
+    EXPECT_TRUE(text.contains("25.0 % of its peak of 400; ")) << text;
+    EXPECT_TRUE(text.contains("time on the device: min 1.200 ms, median 1.500 ms\n")) << text;
+    EXPECT_TRUE(text.contains("with copies of inputs and outputs: min 4.000 ms, median 5.000 ms\n"))
+        << text;
+    const auto json = bench_json(n);
+    EXPECT_EQ(json["device_peak_gbytes"], 1.0);
+    EXPECT_DOUBLE_EQ(json["device_min_ms"].get<double>(), 1.2);
+    EXPECT_DOUBLE_EQ(json["with_copies_min_ms"].get<double>(), 4.0);
+    EXPECT_EQ(json["profile"][0]["on_device"], true);
+    EXPECT_DOUBLE_EQ(json["profile"][0]["gbytes"].get<double>(), 0.25);
+    EXPECT_EQ(json["profile"][1]["on_device"], false);
+}
+
 }  // namespace
 }  // namespace lemma::driver

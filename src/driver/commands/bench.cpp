@@ -33,6 +33,17 @@ double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+// Of the tensors that the kernel reads and writes.
+double bytes_of(const loop::Plan& plan, const loop::ScheduledKernel& kernel) {
+    double sum = 0;
+    for (const loop::StorageId id : kernel.arguments) {
+        if (!id.valid()) continue;
+        const loop::Storage& storage = plan.storages[id];
+        sum += static_cast<double>(storage.elements * tensor::dtype_size(storage.dtype));
+    }
+    return sum;
+}
+
 class Bench final : public Command {
 public:
     std::string name() const override { return "bench"; }
@@ -46,6 +57,9 @@ private:
                          const model::InputReader& read,
                          BenchNumbers& numbers) const;
     Result<void> measure_runs(engine::Engine& engine, BenchNumbers& numbers) const;
+    Result<void> measure_whole_runs(session::Session& session,
+                                    const interpret::NamedArrays& inputs,
+                                    BenchNumbers& numbers) const;
     void describe(session::Session& session, BenchNumbers& numbers) const;
     Result<std::string> result(session::Session& session, const BenchNumbers& numbers) const;
     struct Tables {
@@ -120,12 +134,50 @@ Result<void> Bench::measure_runs(engine::Engine& engine, BenchNumbers& numbers) 
     const auto start = Clock::now();
     std::vector<double> steps;
     while (!limits_.enough(numbers.runs.size(), seconds_since(start))) {
+        double on_device = 0;
         begin = Clock::now();
-        LEMMA_TRY(engine.run_again(timed_steps() ? &steps : nullptr));
+        LEMMA_TRY(engine.run_again(timed_steps() ? &steps : nullptr, &on_device));
         numbers.runs.push_back(seconds_since(begin));
+        if (on_device > 0) numbers.device_runs.push_back(on_device);
         for (size_t i = 0; i < numbers.steps.size(); ++i) {
             numbers.steps[i].seconds.push_back(steps[i]);
         }
+    }
+    return {};
+}
+
+// Runs from the memory of the caller to the memory of the caller, if the engine can do that.
+Result<void> Bench::measure_whole_runs(session::Session& session,
+                                       const interpret::NamedArrays& inputs,
+                                       BenchNumbers& numbers) const {
+    const ir::Program& program = session.program();
+    std::vector<tensor::Tensor> tensors;
+    std::vector<engine::Engine::Bytes> bytes;
+    for (const ir::Port& port : program.graphs[program.main].inputs) {
+        for (const interpret::Array& array : inputs.at(port.name)) {
+            LEMMA_TRY(tensor::Tensor one, interpret::to_tensor(array));
+            tensors.push_back(std::move(one));
+        }
+    }
+    for (const tensor::Tensor& one : tensors) {
+        bytes.push_back({one.dtype(), one.shape(), one.bytes().data()});
+    }
+    std::vector<std::vector<std::byte>> memory;
+    std::vector<engine::Engine::Room> rooms;
+    const auto receive = [&](const engine::Engine::Output& made) -> Result<void> {
+        if (rooms.empty()) memory.emplace_back(made.bytes);
+        return {};
+    };
+    // The first run tells how much memory the outputs need.
+    LEMMA_TRY(const bool possible, session.engine()->run_directly(bytes, receive));
+    if (!possible) return {};
+    for (auto& one : memory) rooms.push_back({one.data(), one.size()});
+    const auto start = Clock::now();
+    while (!limits_.enough(numbers.whole_runs.size(), seconds_since(start))) {
+        const auto begin = Clock::now();
+        LEMMA_TRY(const bool done, session.engine()->run_directly(bytes, receive, rooms));
+        if (!done) return {};
+        numbers.whole_runs.push_back(seconds_since(begin));
     }
     return {};
 }
@@ -149,6 +201,8 @@ void Bench::describe(session::Session& session, BenchNumbers& numbers) const {
         if (interpreted) one.why = interpreted->why;
         if (check) one.why = "the extents of its results";
         one.operations = step.operations;
+        one.on_device = engine.runs_on_device(i);
+        if (step.kernel()) one.bytes = bytes_of(plan, *step.kernel());
         numbers.steps.push_back(std::move(one));
     }
     for (const loop::Storage& storage : plan.storages) {
@@ -160,7 +214,7 @@ void Bench::describe(session::Session& session, BenchNumbers& numbers) const {
     numbers.plan = engine.load_times().plan;
     numbers.code = engine.load_times().code;
     numbers.pack = engine.load_times().pack;
-    const codegen::CompilerStats& stats = engine.compiler_stats();
+    const codegen::CompilerStats stats = engine.compiler_stats();
     numbers.kernels = stats.kernels;
     numbers.cached = stats.cached;
     numbers.reused = stats.reused;
@@ -186,7 +240,9 @@ Result<void> Bench::measure(session::Session& session,
     if (engine.device()) {
         numbers.device = engine.device()->name();
         numbers.device_memory = engine.device_bytes();
-        return {};  // the peak is that of the processor
+        numbers.peak = engine.device()->peaks().operations;
+        numbers.device_bytes_peak = engine.device()->peaks().bytes;
+        return measure_whole_runs(session, inputs, numbers);
     }
     LEMMA_TRY(const auto compiler,
               codegen::Compiler::create(session::compiler_options(options_.compile)));
@@ -299,6 +355,7 @@ Outcome Bench::run(Terminal terminal, std::istream& input) const {
         if (!text) return fail(text.error());
         outcome.out = std::move(*text);
     }
+    outcome.err += model::remarks_text(finding);
     return outcome;
 }
 
