@@ -167,6 +167,23 @@ graph G {
             kOneRun);
 }
 
+// Steps that are no products.
+TEST(EngineDevice, DistancesOfRows) {
+    const Counts counts = compare(R"(
+operator distances {
+    @input { x: real[n, d]; y: real[m, d]; }
+    @output { z: real[n, m]; }
+    @lower { z[i, j] += (x[i, k] - y[j, k]) ** 2.0, i < n, j < m, k < d; }
+}
+graph G {
+    @input { x: real[20, 48]; y: real[18, 48]; u: real[20, 21]; v: real[18, 21]; }
+    @output { z: real[20, 18]; w: real[20, 18]; }
+    @compose { z = distances(x, y); w = distances(u, v); }
+})",
+                                  kOneRun);
+    EXPECT_TRUE(counts.schedule.starts_with("tile")) << counts.schedule;
+}
+
 TEST(EngineDevice, SlicesAndPartsOfLongSums) {
     const Counts slices = compare(product(8, 9, 136), kOneRun);
     EXPECT_TRUE(slices.schedule.contains("slices")) << slices.schedule;
@@ -230,25 +247,33 @@ graph G {{
     }
 }
 
+// Expand, filter each channel, project, add; channels that fill vectors, and others.
 TEST(EngineDevice, BlocksOfHalves) {
-    compare(R"(
-graph G {
-    @input { x: real[1, 6, 7, 7]; }
-    @output { y: real[1, 6, 7, 7]; z: real[1, 6, 4, 4]; }
-    @variable { w: real[18, 6, 1, 1]; b: real[18]; d: real[18, 1, 3, 3]; e: real[18]; v: real[6, 18, 1, 1]; }
-    @compose {
+    for (const int channels : {18, 32}) {
+        compare(fmt::format(R"(
+graph G {{
+    @input {{ x: real[1, 6, 8, 8]; }}
+    @output {{ y: real[1, 6, 8, 8]; z: real[1, 6, 4, 4]; m: real[1, {0}]; }}
+    @variable {{
+        w: real[{0}, 6, 1, 1]; b: real[{0}]; d: real[{0}, 1, 3, 3]; e: real[{0}];
+        v: real[6, {0}, 1, 1];
+    }}
+    @compose {{
         a = nn.conv(x, w, b);
         c = math.clamp(a, 0.0, 6.0);
-        f = nn.conv{padding=[1, 1, 1, 1], groups=18}(c, d, e);
+        f = nn.conv{{padding=[1, 1, 1, 1], groups={0}}}(c, d, e);
         g = math.clamp(f, 0.0, 6.0);
         h = nn.conv(g, v);
         y = math.add(h, x);
-        i = nn.conv{padding=[1, 1, 1, 1], stride=[2, 2], groups=18}(c, d, e);
+        i = nn.conv{{padding=[1, 1, 1, 1], stride=[2, 2], groups={0}}}(c, d, e);
         j = math.clamp(i, 0.0, 6.0);
         z = nn.conv(j, v);
+        m = math.mean_reduce{{axes=[2, 3], squeeze=true}}(j);
+    }}
+}})",
+                            channels),
+                {1, loop::Numerics::Default, ir::DType::F16});
     }
-})",
-            {1, loop::Numerics::Default, ir::DType::F16});
 }
 
 // Few elements and long sums: groups add them together.

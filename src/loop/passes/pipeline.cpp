@@ -172,7 +172,7 @@ const std::vector<Pass>& pipeline() {
 
         // The planner gives tensors their memory.
         {"squares", kPlaced, {"contract", "rows"}, squares,
-         "squared distances are products"},
+         "squared distances are products", false},
         {"pack", kPlaced, {"contract", "fold"}, pack,
          "constant operands are packed"},
 

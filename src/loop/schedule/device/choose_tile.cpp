@@ -77,10 +77,11 @@ bool suits_device(const Stage& stage, const StagePool& pool, const Contraction& 
         for (const VarId var : vars) product = total_elements(product, pool.extent(var));
         return product;
     };
-    return stage.combine == ir::FormulaOp::Sum && c.product && c.kind == Kind::F32 &&
-           !c.lane_in_a && !stage.kept && pool.extent(c.lane) >= kLeastExtent &&
-           extent(c.points) >= kLeastExtent && extent(c.reduced) >= kLeastExtent &&
-           is_for_device(stage, pool);
+    // Zeros fill the last section of a sum of products.
+    const bool whole = c.product || extent(c.reduced) % DeviceTile().section == 0;
+    return stage.combine == ir::FormulaOp::Sum && whole && c.kind == Kind::F32 && !c.lane_in_a &&
+           !stage.kept && pool.extent(c.lane) >= kLeastExtent && extent(c.points) >= kLeastExtent &&
+           extent(c.reduced) >= kLeastExtent && is_for_device(stage, pool);
 }
 
 namespace {
@@ -90,7 +91,7 @@ struct Priced {
     DeviceTile tile;
     double cost = HUGE_VAL;
 };
-Priced cheapest(Whole whole, int64_t parts, std::optional<MatrixProducts> products) {
+Priced cheapest(Whole whole, int64_t parts, std::optional<MatrixProducts> products, bool product) {
     Priced best;
     whole.steps /= parts;
     whole.batch = total_elements(whole.batch, parts);
@@ -100,6 +101,7 @@ Priced cheapest(Whole whole, int64_t parts, std::optional<MatrixProducts> produc
         for (; tile.slices <= kMostSlices; tile.slices *= 2) {
             if (tile.threads() * tile.slices > kMostGroupThreads) break;
             if (tile.slices > 1 && whole.steps < 2 * tile.section * tile.slices) break;
+            if (!product && whole.steps % (tile.section * tile.slices) != 0) break;
             const int64_t joined = 2 * tile.slices * tile.rows * tile.columns;
             const int64_t bytes = shared_bytes(tile) * tile.slices;
             const int64_t room = kSharedBytes - (tile.slices > 1 ? joined : 0);
@@ -127,6 +129,7 @@ std::optional<MatrixProducts> matrix_products(const StagePool& pool,
         return e.op == Op::Read ? places.at(tensor_of(e)).dtype : tensor::DType::F32;
     };
     const tensor::DType a = dtype_of(c.a), b = dtype_of(c.b);
+    if (!c.product) return std::nullopt;
     if (c.group > 1) return a == tensor::DType::F16 ? MatrixProducts::F16 : MatrixProducts::Bf16;
     if (fast || (a != tensor::DType::F32 && b != tensor::DType::F32)) return MatrixProducts::Tf32;
     return std::nullopt;
@@ -153,7 +156,7 @@ int64_t choose_device_tile(const StagePool& pool,
         longest = std::max(longest, pool.extent(var));
     }
     const auto products = matrix_products(pool, places, fast, c);
-    const Priced one = cheapest(whole, 1, products);
+    const Priced one = cheapest(whole, 1, products, c.product);
     c.device = one.tile;
     c.vectors = c.device->columns / target.lanes();
     c.blocks = ceil_of(pool.extent(c.lane), c.device->columns);
@@ -161,7 +164,7 @@ int64_t choose_device_tile(const StagePool& pool,
     double least = one.cost;
     for (int64_t parts = 2; parts <= kMostParts && longest % parts == 0; parts *= 2) {
         if (longest / parts < kLeastPart) break;
-        const double cost = cheapest(whole, parts, products).cost;
+        const double cost = cheapest(whole, parts, products, c.product).cost;
         if (cost >= least) continue;
         least = cost;
         best = parts;

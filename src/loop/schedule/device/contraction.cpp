@@ -70,6 +70,7 @@ private:
         const Copies& copies, Lowering::Element from, Address to, ExprId wanted, Block& out);
     void start_totals(Block& out);
     void sections(Block& out);
+    ExprId added(LocalId total, ExprId a, ExprId b);
     void multiply_words(VarId buffer, Block& out);
     void multiply_matrices(VarId buffer, Block& out);
     void join_slices(Block& out);
@@ -458,6 +459,20 @@ void DeviceContraction::sections(Block& out) {
     out.push_back({std::move(all)});
 }
 
+// The total after one more step, which is a product or another value of both operands.
+ExprId DeviceContraction::added(LocalId total, ExprId a, ExprId b) {
+    const ExprId before = build_.get(total);
+    if (c_.product) return build_.make(Op::Fma, {a, b, before});
+    lower_.forget_values();
+    lower_.define(c_.a, a);
+    lower_.define(c_.b, b);
+    const ExprId value = lower_.value(stage_.writes[0].value);
+    lower_.forget_values();
+    const Expr e = build_[value];
+    if (e.op == Op::Mul) return build_.make(Op::Fma, {e.args[0], e.args[1], before});
+    return build_.make(Op::Add, {before, value});
+}
+
 void DeviceContraction::multiply_words(VarId buffer, Block& out) {
     const VarId step = build_.var({});
     For steps{step, number(0), number(t_.section), kQuad, {}};
@@ -475,7 +490,7 @@ void DeviceContraction::multiply_words(VarId buffer, Block& out) {
                 from_b.offset = ahead * b_.row + column_at_[j].offset;
                 const ExprId b = build_.load(b_.to, std::move(from_b));
                 const LocalId total = totals_[i][j];
-                steps.body.push_back({Set{total, build_.make(Op::Fma, {a, b, build_.get(total)})}});
+                steps.body.push_back({Set{total, added(total, a, b)}});
             }
         }
     }
