@@ -25,7 +25,7 @@ from ._inference import (
     get_available_providers,
     get_device,
 )
-from ._lemma import Stop
+from ._lemma import DeviceTensor, Stop
 from ._model import Engine, Model, Session, TensorInfo, load, model
 from ._operator import Operator, operator
 from ._tools import Report, check, compile, convert, fmt
@@ -33,6 +33,7 @@ from ._tools import Report, check, compile, convert, fmt
 __version__: str = _lemma.version()
 
 __all__ = [
+    "DeviceTensor",
     "Diagnostic",
     "Engine",
     "Error",

@@ -26,16 +26,44 @@ class Stop:
     def requested(self) -> bool:
         """Whether it was stopped."""
 
+class DeviceTensor:
+    """An output that stays on the device of its model. Other libraries take it by DLPack, such as
+    `torch.from_dlpack(tensor)`, without a copy."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def type(self) -> str: ...
+    def numpy(self) -> Any:
+        """A copy in main memory."""
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: Any = None,
+        dl_device: Any = None,
+        copy: Any = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
 class _Runner:
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Runs the model on these inputs, by position or by name. Returns the output, or a tuple if
         the model has several."""
 
     def run(
-        self, inputs: Any, *, time_limit: float | None = None, stop: Stop | None = None
+        self,
+        inputs: Any,
+        *,
+        time_limit: float | None = None,
+        stop: Stop | None = None,
+        on_device: bool = False,
     ) -> dict[str, Any]:
         """Runs the model. `inputs` is a dictionary by name, a list in the order of the model, or the
-        only input. Returns a dictionary of all outputs. `time_limit` is in seconds."""
+        only input. Returns a dictionary of all outputs. `time_limit` is in seconds. With
+        `on_device`, outputs stay on the device of the model, as `lemma.DeviceTensor`; those with
+        runtime extents are arrays in any case."""
 
     def variable(self, name: str) -> Any:
         """The current value of a variable, as an array."""
@@ -50,7 +78,7 @@ class _Runner:
         """Gives all variables the values that they had when the model was loaded."""
 
     def _infos(self, group: int) -> list[_Info]: ...
-    def _names(self) -> tuple[str, str]: ...
+    def _names(self) -> tuple[str, str, str]: ...
     def _diagnostics(self) -> list[Diagnostic]: ...
     def _engine(self) -> tuple[str, str, str]: ...
 

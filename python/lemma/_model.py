@@ -96,6 +96,11 @@ class Model(_lemma.Model):
         """"onnx", "sknd" or "nnef1"."""
         return self._names()[1]
 
+    @property
+    def device(self) -> str:
+        """The name of the device that runs kernels, such as "NVIDIA H200"; empty: none."""
+        return self._names()[2]
+
     @cached_property
     def inputs(self) -> list[TensorInfo]:
         """The inputs, in the order of positional arguments."""
@@ -251,6 +256,7 @@ def load_options(
     numerics: str = "default",
     accumulate: str = "f64",
     target: str | None = None,
+    device: str | None = None,
     cache: str | os.PathLike[str] | None = None,
     threads: int = 1,
     seed: int = 0,
@@ -275,6 +281,7 @@ def load_options(
         "numerics": _chosen("numerics", numerics, _NUMERICS),
         "accumulate_f32": _chosen("accumulate", accumulate, {"f64": 0, "f32": 1}),
         "target": target,
+        "device": device,
         "cache": None if cache is None else os.fspath(cache),
         "threads": threads,
         "seed": seed,
@@ -305,6 +312,7 @@ def load(
     numerics: str = "default",
     accumulate: str = "f64",
     target: str | None = None,
+    device: str | None = None,
     cache: str | os.PathLike[str] | None = None,
     threads: int = 1,
     seed: int = 0,
@@ -329,6 +337,7 @@ def load(
     - engine: auto, interpret or compile.
     - numerics: strict, default or fast; accumulate: f32 or f64 (docs/numerics.md).
     - target: the processor of compiled code; cache: the folder of compiled kernels, "" for none.
+    - device: cpu, cuda, cuda:N or auto; without it that of LEMMA_DEVICE, or cpu.
     - threads: threads of compiled code; seed: the seed of random operators.
     - time_limit: seconds; stop: a `lemma.Stop`; progress: called with stage, done and total.
 
@@ -344,8 +353,8 @@ def load(
     options = load_options(
         graph=graph, attributes=attributes, real=real, quantize=quantize,
         random_weights=random_weights, weights=weights, extra_outputs=extra_outputs, values=values,
-        engine=engine, numerics=numerics, accumulate=accumulate, target=target, cache=cache,
-        threads=threads, seed=seed, time_limit=time_limit, stop=stop, progress=progress,
+        engine=engine, numerics=numerics, accumulate=accumulate, target=target,
+        device=device, cache=cache, threads=threads, seed=seed, time_limit=time_limit, stop=stop, progress=progress,
     )  # fmt: skip
     if isinstance(source, (bytes, bytearray, memoryview)):
         return Model(memory_files(source, format, files), options)

@@ -31,10 +31,11 @@ public:
 
     // Takes the memory of `value`; converts it if it is no contiguous buffer. Throws UsageError.
     void take(PyObject* value, const TensorPlan& plan);
+    // False if it is no contiguous buffer of numbers.
+    bool take_buffer(PyObject* value);
     const lemma_tensor& tensor() const { return tensor_; }
 
 private:
-    bool take_buffer(PyObject* value);
     void take_strings(const py::object& array);
 
     lemma_tensor tensor_ = {};

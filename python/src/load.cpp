@@ -17,6 +17,7 @@ public:
         given_.set_weights(options_);
         options_.target = given_.text("target");
         options_.cache = given_.text("cache");
+        options_.device = given_.text("device");
         options_.extra_outputs = given_.texts("extra_outputs", options_.extra_output_count);
         options_.engine = given_.number("engine");
         options_.numerics = given_.number("numerics");

@@ -33,12 +33,14 @@ struct Loaded {
     std::vector<TensorPlan> inputs;
     std::vector<TensorPlan> outputs;
     py::dict input_index;  // name: index
+    int device = -1;       // its number; -1: the processor alone
 };
 
-// How a call runs: `run(…, time_limit=…, stop=…)`.
+// How a call runs: `run(…, time_limit=…, stop=…, on_device=…)`.
 struct RunLimits {
     std::optional<double> time_limit;
     Stop* stop = nullptr;
+    bool on_device = false;  // outputs stay there
 };
 
 // pybind11 gives objects whose `__init__` failed memory without a constructor. Zeroed, they have no

@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "device_tensor.h"
 #include "load.h"
 #include "model.h"
 #include "report.h"
@@ -28,9 +29,14 @@ py::object call(Runner& runner, const py::args& positional, const py::kwargs& na
 }
 
 template <class Runner>
-py::dict run(Runner& runner, const py::object& inputs, std::optional<double> limit, Stop* stop) {
+py::dict run(Runner& runner,
+             const py::object& inputs,
+             std::optional<double> limit,
+             Stop* stop,
+             bool on_device) {
     const std::vector<TensorPlan>& plans = runner.loaded().outputs;
-    std::vector<py::object> outputs = runner.run(bind_feed(runner.loaded(), inputs), {limit, stop});
+    std::vector<py::object> outputs =
+        runner.run(bind_feed(runner.loaded(), inputs), {limit, stop, on_device});
     py::dict result;
     for (size_t i = 0; i < outputs.size(); ++i) result[plans[i].name] = std::move(outputs[i]);
     return result;
@@ -68,7 +74,8 @@ constexpr const char* kCallText =
 constexpr const char* kRunText =
     "Runs the model. `inputs` is a dictionary by name, a list in the order of the model, or the "
     "only input. Returns a dictionary of all outputs. `time_limit` is in seconds; `stop` is a "
-    "`lemma.Stop`.";
+    "`lemma.Stop`. With `on_device`, outputs stay on the device of the model, as "
+    "`lemma.DeviceTensor`; those with runtime extents are arrays in any case.";
 
 template <class Class>
 void define_runs(Class& type) {
@@ -80,11 +87,13 @@ void define_runs(Class& type) {
              py::kw_only(),
              py::arg("time_limit") = py::none(),
              py::arg("stop") = py::none(),
+             py::arg("on_device") = false,
              kRunText)
         .def("_infos", [](Runner& runner, int group) { return infos(runner.loaded(), group); })
         .def("_names", [](Runner& runner) {
             return py::make_tuple(lemma_model_name(runner.loaded().handle),
-                                  lemma_model_format(runner.loaded().handle));
+                                  lemma_model_format(runner.loaded().handle),
+                                  lemma_model_device(runner.loaded().handle));
         });
 }
 
@@ -146,6 +155,7 @@ PYBIND11_MODULE(_lemma, module) {
     module.attr("INPUTS") = static_cast<int>(LEMMA_INPUTS);
     module.attr("OUTPUTS") = static_cast<int>(LEMMA_OUTPUTS);
     module.attr("VARIABLES") = static_cast<int>(LEMMA_VARIABLES);
+    define_device_tensors(module);
     define_models(module);
     define_tools(module);
 }

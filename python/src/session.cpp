@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "device_tensor.h"
 #include "model.h"
 #include "options.h"
 #include "report.h"
@@ -20,12 +21,36 @@ std::vector<TensorPlan> plans_of(const lemma_model* model, int group) {
     return plans;
 }
 
+// The inputs of one call.
+struct Inputs {
+    explicit Inputs(size_t count) : tensors(count), there(count), arrays(count), others(count) {}
+
+    void take(size_t i, PyObject* value, const Loaded& loaded) {
+        const TensorPlan& plan = loaded.inputs[i];
+        if (plan.type != LEMMA_STR && arrays[i].take_buffer(value)) {
+            tensors[i] = arrays[i].tensor();
+        } else if (others[i].take(value, plan, loaded.device)) {
+            tensors[i] = others[i].tensor();
+            there[i] = 1;
+        } else {
+            arrays[i].take(value, plan);
+            tensors[i] = arrays[i].tensor();
+        }
+    }
+
+    std::vector<lemma_tensor> tensors;
+    std::vector<unsigned char> there;  // on the device
+    std::vector<InputArray> arrays;
+    std::vector<DlpackInput> others;
+};
+
 }  // namespace
 
 Loaded::Loaded(lemma_model* model) : handle(model) {
     inputs = plans_of(model, LEMMA_INPUTS);
     outputs = plans_of(model, LEMMA_OUTPUTS);
     for (size_t i = 0; i < inputs.size(); ++i) input_index[inputs[i].name] = i;
+    device = lemma_model_device_number(model);
 }
 
 const Loaded& ZeroedMemory::checked(const std::shared_ptr<Loaded>& loaded) {
@@ -65,17 +90,28 @@ std::unique_lock<std::mutex> Session::lock() {
 std::vector<py::object> Session::run(const std::vector<py::object>& inputs,
                                      const RunLimits& limits) {
     // Conversions may call the caller's code: before the lock.
-    std::vector<InputArray> arrays(inputs.size());
-    std::vector<lemma_tensor> given(inputs.size());
+    if (limits.on_device && loaded_->device < 0) {
+        throw_usage("the model has no device on which outputs can stay");
+    }
+    Inputs given(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
-        if (!inputs[i]) continue;  // stays without a type
-        arrays[i].take(inputs[i].ptr(), loaded_->inputs[i]);
-        given[i] = arrays[i].tensor();
+        if (inputs[i]) given.take(i, inputs[i].ptr(), *loaded_);  // else it has no type
     }
     const size_t count = loaded_->outputs.size();
     std::vector<OutputArray> results(count);
+    std::vector<std::shared_ptr<DeviceTensor>> kept(count);
     std::vector<lemma_tensor> made(count);
-    for (size_t i = 0; i < count; ++i) results[i].prepare(loaded_->outputs[i], made[i]);
+    std::vector<unsigned char> there(count);
+    for (size_t i = 0; i < count; ++i) {
+        if (limits.on_device) kept[i] = make_device_output(loaded_->handle, loaded_->outputs[i]);
+        if (!kept[i]) {
+            results[i].prepare(loaded_->outputs[i], made[i]);
+            continue;
+        }
+        there[i] = 1;
+        made[i].data = kept[i]->data();
+        made[i].size = kept[i]->size();
+    }
     const std::unique_lock<std::mutex> guard = lock();
 
     lemma_control control = {};
@@ -88,14 +124,26 @@ std::vector<py::object> Session::run(const std::vector<py::object>& inputs,
     {
         const py::gil_scoped_release release;
         const InterruptGuard interrupts(control.stop);
-        status = lemma_run(
-            handle_, given.data(), given.size(), made.data(), count, &control, report.place());
+        lemma_run_options options = {};
+        options.struct_size = sizeof options;
+        options.control = &control;
+        options.device_inputs = given.there.data();
+        options.device_outputs = there.data();
+        status = lemma_run_with(handle_,
+                                given.tensors.data(),
+                                given.tensors.size(),
+                                made.data(),
+                                count,
+                                &options,
+                                report.place());
     }
     if (status != LEMMA_GOOD) throw_failure(status, report.get(), true);
     diagnostics_ = report.get() ? diagnostics_of(report.get()) : py::list();
 
     std::vector<py::object> outputs(count);
-    for (size_t i = 0; i < count; ++i) outputs[i] = results[i].finish(made[i]);
+    for (size_t i = 0; i < count; ++i) {
+        outputs[i] = kept[i] ? py::cast(kept[i]) : results[i].finish(made[i]);
+    }
     return outputs;
 }
 
