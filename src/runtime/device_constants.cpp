@@ -5,11 +5,17 @@ namespace lemma::runtime {
 
 using Side = NewerBytes::Side;
 
+namespace {
+
+constexpr int64_t kRoom = 64;  // behind the bytes, as on the host (memory.h)
+
+}  // namespace
+
 // Other queues may use the bytes as soon as the lock is open.
 Result<DeviceAddress> DeviceConstants::on_device(DeviceQueue& queue) {
     const std::lock_guard lock(mutex_);
     if (copies_.device == 0) {
-        LEMMA_TRY(copies_.device, device_->allocate(bytes()));
+        LEMMA_TRY(copies_.device, device_->allocate(bytes() + kRoom));
     }
     if (!copies_.newer.has(0, bytes(), Side::Host)) return copies_.device;
     for (const auto& [begin, end] : copies_.newer.find(0, bytes(), Side::Host)) {

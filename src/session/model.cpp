@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <future>
 #include <iterator>
 #include <unordered_set>
 
@@ -68,6 +70,21 @@ bool unusable(model::Finding& finding, Error error) {
     return false;
 }
 
+// The driver of a GPU takes a while to start. It does so while the model is read; when the model
+// asks for the device, it is there.
+std::future<Result<std::shared_ptr<runtime::Device>>> start_device(const SessionOptions& options) {
+    const char* const named = std::getenv("LEMMA_DEVICE");
+    const std::string device =
+        options.compile.device.empty() && named ? named : options.compile.device;
+    const bool none = device.empty() || device == "cpu";
+    if (none || options.engine == EngineKind::Interpret) return {};
+    return std::async(std::launch::async, [device] {
+        CompileOptions wanted;
+        wanted.device = device;
+        return open_device(wanted);
+    });
+}
+
 }  // namespace
 
 diag::Note slow_note(const model::LoadedModel& model, const std::string& why) {
@@ -89,6 +106,7 @@ std::shared_ptr<const Model> Model::open(const Result<model::ModelFile>& file,
             "another order; `--engine=interpret` needs neither"});
         return nullptr;
     }
+    const auto device = start_device(options);
     std::unique_ptr<model::Weights> weights;
     if (!options.weights.empty()) {
         auto opened = model::Weights::open(options.weights);
