@@ -7,6 +7,7 @@
 #include <cstring>
 #include <lemma/lemma.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace lemma {
@@ -17,6 +18,13 @@ graph G {
     @input { x: real[4]; }
     @output { y: real[4]; }
     @compose { y = math.abs(x); }
+})";
+// Two kernels, which are recorded.
+constexpr const char* kPair = R"(import math;
+graph G {
+    @input { x: real[4]; }
+    @output { y: real[4]; z: real[]; }
+    @compose { y = math.abs(x); z = math.sum_reduce{squeeze=true}(y); }
 })";
 // The second step has no formula.
 constexpr const char* kMixed = R"(import math; import layout;
@@ -151,6 +159,29 @@ TEST_F(DeviceTensors, ThatDoNotFitAreRefused) {
     ASSERT_FALSE(done.ok());
     EXPECT_NE(done.text().find("the model runs on the processor"), std::string::npos)
         << done.text();
+}
+
+// Each session has its own stream, so that no work lands in the recording of another one.
+TEST_F(DeviceTensors, SessionsRunAtTheSameTime) {
+    const auto model = load(kPair, "cuda");
+    ASSERT_TRUE(model);
+    std::vector<int> good(4);
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < good.size(); ++i) {
+        threads.emplace_back([&, i] {
+            auto session = model->session();
+            for (int run = 0; session.ok() && run < 50; ++run) {
+                const std::vector<float> x(4,
+                                           static_cast<float>(100 * i) + static_cast<float>(run));
+                std::vector<float> y(4);
+                std::vector<TensorView> outputs = {TensorView::room(y.data(), y.size())};
+                const Outcome done = session.session->run({TensorView::of(x.data(), {4})}, outputs);
+                good[i] += done.ok() && y == x;
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(good, std::vector<int>(4, 50));
 }
 
 TEST_F(DeviceTensors, ErrorsOfTheDeviceAreTold) {
