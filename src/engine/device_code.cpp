@@ -2,6 +2,7 @@
 // Makes the kernels of a device, and keeps them with their plan in the object cache.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -146,7 +147,12 @@ bool Engine::find_device_plan(Code& code, const std::string& source) {
     auto decoded = reader.good() && reader.at_end() ? loop::decode_plan(plan) : std::nullopt;
     if (!decoded) return false;
     found.plan = std::move(*decoded);
+    const auto begin = std::chrono::steady_clock::now();
     const auto loaded = load_texts(made);
+    // The caller takes all time for that of the plan.
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    shared_->times().code += spent.count();
+    shared_->times().plan -= spent.count();
     if (!loaded || !take_kernels(found, made, *loaded, stored->kernels)) return false;
     shared_->add_cached(made.texts.size());
     code = std::move(found);
