@@ -108,7 +108,10 @@ Result<DeviceAddress> CudaDevice::allocate(int64_t bytes) {
     CuAddress memory = 0;
     const auto size = static_cast<size_t>(std::max<int64_t>(bytes, 1));
     if (const CuResult result = driver_.allocate(&memory, size); result != 0) {
-        const std::string what = fmt::format("the GPU has no memory for {} MiB", bytes >> 20);
+        constexpr int64_t kMebi = int64_t{1} << 20;
+        const std::string what =
+            bytes < kMebi ? fmt::format("the GPU has no memory for {} bytes", bytes)
+                          : fmt::format("the GPU has no memory for {} MiB", bytes / kMebi);
         return std::unexpected(driver_.error(what.c_str(), result));
     }
     return memory;
