@@ -330,8 +330,13 @@ FAKE cuStreamDestroy_v2(Stream* stream) {
     delete stream;
     return kGood;
 }
+// A GPU that failed does no more work.
 FAKE cuStreamSynchronize(Stream* stream) {
-    ENTER("cuStreamSynchronize");
+    const std::lock_guard guard(lock);
+    if (const int failed = enter("cuStreamSynchronize"); failed != kGood) {
+        stream->work.clear();
+        return failed;
+    }
     if (stream->capture) return kNoCapture;
     while (!stream->work.empty()) work_next(*stream);
     return kGood;
