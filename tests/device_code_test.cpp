@@ -101,6 +101,38 @@ graph G {
     EXPECT_FALSE(text.contains("mul.hi.u64")) << text;
 }
 
+// All types: 16 bytes at once.
+TEST(DeviceCode, VectorsOfAllTypes) {
+    using tensor::DType;
+    auto host = codegen::find_target("");
+    ASSERT_TRUE(host);
+    const auto compiler = codegen::Compiler::create_for(codegen::device_target(*host), {});
+    for (const DType dtype :
+         {DType::F16, DType::BF16, DType::F32, DType::F64, DType::I8, DType::U8}) {
+        loop::ScheduledKernel kernel;
+        loop::Function& f = kernel.function;
+        loop::Builder build(f);
+        f.item = build.var("item");
+        f.items = 1000;
+        f.group = 256;
+        const auto from = build.buffer("from", dtype, false);
+        const auto to = build.buffer("to", dtype, true);
+        const auto lanes = static_cast<uint16_t>(16 / tensor::dtype_size(dtype));
+        loop::Address at;
+        at.add(f.item, lanes);
+        const loop::ExprId x = build.load(from, at, lanes);
+        f.body.push_back({loop::StoreStmt{to, at, build.make(loop::Op::Add, {x, x}), {}}});
+        kernel.arguments.resize(2);
+        std::vector<loop::ScheduledKernel*> kernels = {&kernel};
+        const auto made = compiler->objects(kernels, 1);
+        ASSERT_TRUE(made) << made.error().message;
+        const std::string text = made->objects.begin()->second;
+        const char* const width = dtype == DType::F64 ? ".v2" : ".v4";
+        EXPECT_TRUE(text.contains(std::string("ld.global.nc") + width)) << text;
+        EXPECT_TRUE(text.contains(std::string("st.global") + width)) << text;
+    }
+}
+
 // A row goes from its loads to its stores in registers.
 TEST(DeviceCode, RowsStayInRegisters) {
     const std::string text = texts_of(R"(import nn;

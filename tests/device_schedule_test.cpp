@@ -9,8 +9,10 @@
 
 #include "engine/engine.h"
 #include "interpret/random.h"
+#include "loop/ir/groups.h"
 #include "session/tensors.h"
 #include "support/engine_models.h"
+#include "support/loop_evaluator.h"
 #include "support/test_device.h"
 
 namespace lemma {
@@ -259,6 +261,80 @@ TEST(DeviceSchedule, NormsOfGroups) {
     @compose { y = nn.group_norm{groups=3}(x, b, s); } })");
     schedules_of(R"(graph G { @input { x: real[9, 12, 5, 7]; } @output { y: real[9, 12, 5, 7]; }
     @compose { y = nn.l2_norm{axes=[1]}(x); } })");
+}
+
+// A map that is stored while it is summed.
+TEST(DeviceSchedule, SumsThatKeepAMap) {
+    EXPECT_EQ(schedules_of(
+                  R"(graph G { @input { x: real[70, 90]; } @output { e: real[70, 90]; s: real[70]; }
+    @compose { e = math.exp(x); s = math.sum_reduce{axes=[1], squeeze=true}(e); } })"),
+              "warps");
+}
+
+// ---- Seeded faults ------------------------------------------------------------------------------
+
+// The kernels of the model, each with zeros for its arguments.
+struct Kernels {
+    loop::Plan plan;
+
+    explicit Kernels(const std::string& graph) {
+        const auto state = testing_support::load_text(
+            "import layout; import math; import nn;\n" + graph, testing_support::small_weight);
+        loop::PlanOptions options;
+        options.verify = true;
+        options.target.device = true;
+        plan = loop::make_plan(state->program(), {}, options);
+    }
+    // What the evaluator says about the first groups; empty: nothing.
+    std::string run(const loop::ScheduledKernel& kernel, const loop::Function& f) const {
+        std::vector<tensor::Tensor> buffers;
+        for (size_t i = 0; i < f.argument_count(); ++i) {
+            const int64_t elements = plan.storages[kernel.arguments[i]].elements;
+            buffers.push_back(tensor::Tensor::zeros(f.buffers[i].dtype, {elements}).value());
+        }
+        const int64_t end = std::min(f.items, 2 * f.group);
+        const auto done = testing::evaluate_groups(f, {0, end}, 1, buffers);
+        return done ? "" : done.error().message;
+    }
+};
+
+TEST(DeviceSchedule, EachBarrierIsNeeded) {
+    const char* const graphs[] = {
+        "graph G { @input { x: real[40, 70]; } @output { y: real[70, 40]; } "
+        "@compose { y = layout.transpose{perm=[1, 0]}(x); } }",
+        "graph G { @input { x: real[100, 45]; } @output { y: real[45]; } "
+        "@compose { y = math.sum_reduce{axes=[0], squeeze=true}(x); } }",
+        "graph G { @input { x: real[5, 1028]; } @output { y: real[5, 1028]; } "
+        "@compose { y = nn.softmax{axes=[1]}(x); } }"};
+    for (const char* const graph : graphs) {
+        const Kernels kernels(graph);
+        int found = 0;
+        for (const loop::PlanStep& step : kernels.plan.steps) {
+            if (!step.kernel()) continue;
+            const loop::ScheduledKernel& kernel = std::get<loop::ScheduledKernel>(step.kind);
+            EXPECT_EQ(kernels.run(kernel, kernel.function), "") << graph;
+            for (size_t i = 0; i < kernel.function.body.size(); ++i) {
+                if (!std::holds_alternative<loop::Barrier>(kernel.function.body[i].node)) continue;
+                loop::Function f = kernel.function;
+                f.body.erase(f.body.begin() + static_cast<ptrdiff_t>(i));
+                EXPECT_TRUE(kernels.run(kernel, f).contains("at the same time")) << graph;
+                ++found;
+            }
+        }
+        EXPECT_GT(found, 0) << graph;
+    }
+}
+
+TEST(DeviceSchedule, OverlappingStoresAreFound) {
+    const Kernels kernels(
+        "graph G { @input { x: real[40000]; } @output { y: real[40000]; } "
+        "@compose { y = nn.relu(x); } }");
+    const auto& kernel = std::get<loop::ScheduledKernel>(kernels.plan.steps.at(0).kind);
+    loop::Function f = kernel.function;
+    EXPECT_EQ(kernels.run(kernel, f), "");
+    auto& store = std::get<loop::StoreStmt>(f.body.back().node);
+    store.address.terms.at(0).factor = 3;
+    EXPECT_TRUE(kernels.run(kernel, f).contains("at the same time"));
 }
 
 }  // namespace

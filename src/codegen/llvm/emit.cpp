@@ -104,6 +104,11 @@ private:
     Value* constant(const loop::Expr& e);
     Value* load(const loop::Expr& e);
     Value* load_strided(llvm::Type* stored, const loop::Expr& e, llvm::Align align, Value* mask);
+    // Vectors of bytes, which a device would take one by one.
+    bool in_words(llvm::Type* vector, llvm::Align align) const {
+        return ranges_ && align.value() >= 4 && vector->getScalarSizeInBits() == 8 &&
+               vector->getPrimitiveSizeInBits() % 32 == 0;
+    }
     llvm::Align alignment(loop::BufferId buffer, const loop::Address& address, unsigned lanes);
     llvm::Align shared_alignment(const loop::Address& at, int64_t size) const;
     Value* pointer(loop::BufferId buffer, const loop::Address& address);
@@ -377,6 +382,8 @@ void Emitter::emit_store(const loop::StoreStmt& s) {
     Value* const at = pointer(s.buffer, s.address);
     if (mask) {
         b_.CreateMaskedStore(stored, at, align, mask);
+    } else if (in_words(stored->getType(), align)) {
+        store_words(b_, stored, at, align);
     } else {
         b_.CreateAlignedStore(stored, at, align);
     }
@@ -521,6 +528,8 @@ Value* Emitter::load(const loop::Expr& e) {
         loaded = b_.CreateMaskedGather(stored, at, align, mask ? mask : all_true(lanes), zero);
     } else if (mask) {
         loaded = b_.CreateMaskedLoad(stored, pointer(e.buffer, e.address), align, mask, zero);
+    } else if (in_words(stored, align)) {
+        loaded = load_words(b_, stored, pointer(e.buffer, e.address), align);
     } else {
         loaded = b_.CreateAlignedLoad(stored, pointer(e.buffer, e.address), align);
     }

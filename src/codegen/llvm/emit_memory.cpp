@@ -81,4 +81,41 @@ Value* to_memory(llvm::IRBuilder<>& b, Value* v, DType dtype) {
     }
 }
 
+namespace {
+
+llvm::Type* words_of(llvm::Type* bytes) {
+    const unsigned count = llvm::cast<llvm::FixedVectorType>(bytes)->getNumElements() / 4;
+    return llvm::FixedVectorType::get(llvm::Type::getInt32Ty(bytes->getContext()), count);
+}
+
+}  // namespace
+
+Value* load_words(llvm::IRBuilder<>& b, llvm::Type* bytes, Value* at, llvm::Align align) {
+    Value* const words = b.CreateAlignedLoad(words_of(bytes), at, align);
+    Value* result = llvm::PoisonValue::get(bytes);
+    const unsigned count = llvm::cast<llvm::FixedVectorType>(bytes)->getNumElements();
+    for (unsigned i = 0; i < count; ++i) {
+        Value* const word = b.CreateExtractElement(words, i / 4);
+        Value* const byte = b.CreateTrunc(b.CreateLShr(word, i % 4 * 8), b.getInt8Ty());
+        result = b.CreateInsertElement(result, byte, i);
+    }
+    return result;
+}
+
+void store_words(llvm::IRBuilder<>& b, Value* bytes, Value* at, llvm::Align align) {
+    llvm::Type* const type = words_of(bytes->getType());
+    Value* words = llvm::PoisonValue::get(type);
+    const unsigned count = llvm::cast<llvm::FixedVectorType>(type)->getNumElements();
+    for (unsigned i = 0; i < count; ++i) {
+        Value* word = b.getInt32(0);
+        for (unsigned k = 0; k < 4; ++k) {
+            Value* const byte = b.CreateExtractElement(bytes, i * 4 + k);
+            Value* const moved = b.CreateShl(b.CreateZExt(byte, b.getInt32Ty()), k * 8);
+            word = b.CreateOr(word, moved);
+        }
+        words = b.CreateInsertElement(words, word, i);
+    }
+    b.CreateAlignedStore(words, at, align);
+}
+
 }  // namespace lemma::codegen

@@ -13,4 +13,11 @@ llvm::Type* memory_type(llvm::LLVMContext& context, tensor::DType dtype);
 llvm::Value* from_memory(llvm::IRBuilder<>& b, llvm::Value* v, tensor::DType dtype);
 llvm::Value* to_memory(llvm::IRBuilder<>& b, llvm::Value* v, tensor::DType dtype);
 
+// A vector of bytes, four of them at once.
+llvm::Value* load_words(llvm::IRBuilder<>& b,
+                        llvm::Type* bytes,
+                        llvm::Value* at,
+                        llvm::Align align);
+void store_words(llvm::IRBuilder<>& b, llvm::Value* bytes, llvm::Value* at, llvm::Align align);
+
 }  // namespace lemma::codegen

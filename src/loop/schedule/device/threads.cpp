@@ -142,7 +142,7 @@ bool reads_along(const NestContext& context, VarId var) {
 SumChoice choose_sum(const NestContext& context, const NestShape& shape) {
     const Stage& stage = context.stage;
     if (!accumulates(stage) || stage.writes.size() != 1 || context.pool.strict) return {};
-    if (shape.reductions.empty() || context.run_time || stage.kept) return {};
+    if (shape.reductions.empty() || context.run_time) return {};
     const int64_t elements = elements_of(shape.outputs);
     const auto longest = std::ranges::max_element(shape.reductions, {}, &NestLoop::extent);
     const auto along = std::ranges::find_if(shape.reductions, [&](const NestLoop& loop) {
@@ -154,7 +154,7 @@ SumChoice choose_sum(const NestContext& context, const NestShape& shape) {
         return {along->var, few && along->extent >= kLongSum ? kDeviceGroup : kWarp};
     }
     if (elements >= kFewElements || longest->extent < kLongStrided) return {};
-    const bool apart = !shape.outputs.empty() && stage.initial.valid() &&
+    const bool apart = !shape.outputs.empty() && stage.initial.valid() && !stage.kept &&
                        reads_along(context, shape.outputs.back().var);
     if (!apart) return {longest->var, kWarp};
     return {longest->var, kDeviceGroup / kWarp, true};
