@@ -172,6 +172,7 @@ TEST(DeviceSchedule, SumsOfWarpsAndGroups) {
     EXPECT_EQ(sum("7, 9, 70", 2), "warps");
     EXPECT_EQ(sum("2, 3, 1111", 2), "groups");
     EXPECT_EQ(sum("2, 3, 1111", 2, "max"), "groups");
+    EXPECT_EQ(sum("1, 2, 17001", 2), "groups");
     EXPECT_EQ(sum("3, 100, 45", 1), "groups of columns");
     EXPECT_EQ(sum("3, 100, 45", 1, "min"), "groups of columns");
     EXPECT_EQ(sum("100, 1, 1", 0), "warps");

@@ -148,10 +148,11 @@ SumChoice choose_sum(const NestContext& context, const NestShape& shape) {
     const auto along = std::ranges::find_if(shape.reductions, [&](const NestLoop& loop) {
         return loop.extent >= kWarp && reads_along(context, loop.var);
     });
-    constexpr int64_t kLongSum = 1024, kLongStrided = 64;
+    constexpr int64_t kLongSum = 1024, kLongStrided = 64, kVeryLong = 16384;
     if (along != shape.reductions.end()) {
         const bool few = elements < kDeviceThreads / kDeviceGroup;
-        return {along->var, few && along->extent >= kLongSum ? kDeviceGroup : kWarp};
+        if (!few || along->extent < kLongSum) return {along->var, kWarp};
+        return {along->var, along->extent < kVeryLong ? kDeviceGroup : kMostGroup};
     }
     if (elements >= kFewElements || longest->extent < kLongStrided) return {};
     const bool apart = !shape.outputs.empty() && stage.initial.valid() && !stage.kept &&

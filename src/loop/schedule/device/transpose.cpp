@@ -37,7 +37,11 @@ private:
         return context_.stride(tensor, index, var);
     }
     bool add(ExprId id, const Expr& read);
-    ExprId inside(VarId across, int64_t row, Block& out);
+    ExprId bind(VarId down, int64_t row);
+    ExprId is_whole();
+    Address place(VarId down, VarId right, int64_t row) const;
+    void copy(bool whole, Block& out);
+    void compute(bool whole, Block& out);
 
     const NestContext& context_;
     const NestShape& shape_;
@@ -45,8 +49,9 @@ private:
     ScheduledKernel& result_;
     Lowering& lower_;
     Builder& build_;
-    NestLoop along_, across_;    // the innermost loops of the result and of the operands
-    std::vector<ExprId> reads_;  // of the operands
+    NestLoop along_, across_;        // the innermost loops of the result and of the operands
+    std::vector<ExprId> reads_;      // of the operands
+    std::vector<BufferId> squares_;  // and their parts in the memory of the group
     VarId along_tile_, across_tile_, x_, y_;
 };
 
@@ -76,26 +81,74 @@ bool DeviceTranspose::find() {
     return std::min(along_.extent, across_.extent) >= kLeastExtent;
 }
 
-// Binds both loops to an item of the square: `across` has its row. Whether that is an element.
-ExprId DeviceTranspose::inside(VarId across, int64_t row, Block& out) {
+// Whether all of the square, or an item of it, lies inside. Binds both loops to the item: the loop
+// `down` has its row.
+ExprId DeviceTranspose::bind(VarId down, int64_t row) {
     ExprId all = build_.boolean(true);
-    const auto bind = [&](const NestLoop& loop, VarId tile) {
+    const auto one = [&](const NestLoop& loop, VarId tile) {
         Address at;
         at.add(tile, kSide);
-        const bool has_row = loop.var == across;
-        at.add(has_row ? y_ : x_, 1);
-        at.offset = has_row ? row : 0;
+        at.add(loop.var == down ? y_ : x_, 1);
+        at.offset = loop.var == down ? row : 0;
         if (loop.extent % kSide != 0) {
-            const ExprId below =
-                build_.make(Op::Less, {build_.sum(at), build_.integer(loop.extent)});
-            all = build_.make(Op::And, {all, below});
+            const ExprId end = build_.integer(loop.extent);
+            all = build_.make(Op::And, {all, build_.make(Op::Less, {build_.sum(at), end})});
         }
         lower_.bind(loop.var, std::move(at));
     };
-    bind(along_, along_tile_);
-    bind(across_, across_tile_);
-    out.push_back({Let{all}});
+    one(along_, along_tile_);
+    one(across_, across_tile_);
     return all;
+}
+
+ExprId DeviceTranspose::is_whole() {
+    ExprId all = build_.boolean(true);
+    const auto one = [&](const NestLoop& loop, VarId tile) {
+        if (loop.extent % kSide == 0) return;
+        const ExprId whole = build_.integer(loop.extent / kSide);
+        all = build_.make(Op::And, {all, build_.make(Op::Less, {build_.index(tile), whole})});
+    };
+    one(along_, along_tile_);
+    one(across_, across_tile_);
+    return all;
+}
+
+// The place of an item in the memory of the group.
+Address DeviceTranspose::place(VarId down, VarId right, int64_t row) const {
+    Address at;
+    at.offset = row;
+    at.add(down, kSide + 1);  // rows begin in other banks
+    at.add(right, 1);
+    return at;
+}
+
+// Copies the operands of all rows; the loads do not wait for each other.
+void DeviceTranspose::copy(bool whole, Block& out) {
+    std::vector<Stmt> stores;
+    for (int64_t row = 0; row < kSide; row += kRows) {
+        const ExprId inside = bind(along_.var, row);
+        when(whole ? build_.boolean(true) : inside, build_, out, [&](Block& block) {
+            for (size_t i = 0; i < reads_.size(); ++i) {
+                const ExprId value = lower_.value(reads_[i]);
+                Stmt store{StoreStmt{squares_[i], place(y_, x_, row * (kSide + 1)), value, {}}};
+                if (whole) block.push_back({Let{value}});
+                (whole ? stores : block).push_back(std::move(store));
+            }
+        });
+    }
+    for (Stmt& store : stores) out.push_back(std::move(store));
+}
+
+void DeviceTranspose::compute(bool whole, Block& out) {
+    for (int64_t row = 0; row < kSide; row += kRows) {
+        const ExprId inside = bind(across_.var, row);
+        when(whole ? build_.boolean(true) : inside, build_, out, [&](Block& block) {
+            for (size_t i = 0; i < reads_.size(); ++i) {
+                lower_.define(reads_[i], build_.load(squares_[i], place(x_, y_, row)));
+            }
+            steps_.element(block);
+        });
+    }
 }
 
 void DeviceTranspose::make() {
@@ -127,37 +180,17 @@ void DeviceTranspose::make() {
     const VarId other = new_var(Op::Div, build_.index(rest), tiles(across_));
     NestLoops(others, {}, context_.target, result_, lower_)
         .bind_items(build_.index(other), others.size(), out);
-    std::vector<BufferId> squares_of;
     for (const ExprId id : reads_) {
         const tensor::DType dtype = context_.places.at(tensor_of(context_.pool[id])).dtype;
-        squares_of.push_back(build_.shared(dtype, kSide * (kSide + 1)));  // rows in other banks
+        squares_.push_back(build_.shared(dtype, kSide * (kSide + 1)));
     }
-    for (int64_t row = 0; row < kSide; row += kRows) {
-        when(inside(along_.var, row, out), build_, out, [&](Block& block) {
-            for (size_t i = 0; i < reads_.size(); ++i) {
-                Address at;
-                at.offset = row * (kSide + 1);
-                at.add(y_, kSide + 1);
-                at.add(x_, 1);
-                const ExprId value = lower_.value(reads_[i]);
-                block.push_back({StoreStmt{squares_of[i], std::move(at), value, {}}});
-            }
-        });
-    }
+    const ExprId whole = is_whole(), cut = build_.make(Op::Not, {whole});
+    when(whole, build_, out, [&](Block& block) { copy(true, block); });
+    when(cut, build_, out, [&](Block& block) { copy(false, block); });
     build_.stored();
     out.push_back({Barrier{}});
-    for (int64_t row = 0; row < kSide; row += kRows) {
-        when(inside(across_.var, row, out), build_, out, [&](Block& block) {
-            for (size_t i = 0; i < reads_.size(); ++i) {
-                Address at;
-                at.offset = row;
-                at.add(x_, kSide + 1);
-                at.add(y_, 1);
-                lower_.define(reads_[i], build_.load(squares_of[i], std::move(at)));
-            }
-            steps_.element(block);
-        });
-    }
+    when(whole, build_, out, [&](Block& block) { compute(true, block); });
+    when(cut, build_, out, [&](Block& block) { compute(false, block); });
 }
 
 }  // namespace
