@@ -96,7 +96,6 @@ private:
     Value* extreme(Value* a, Value* b, bool least);
     Value* convert(Value* v, loop::Type from, loop::Type to);
     Value* convert_limited(const loop::Expr& e, Value* v);
-    Value* library(const loop::Expr& e, const std::vector<Value*>& v);
     Value* over_lanes(const loop::Expr& e, Value* v);
     Value* extreme_lane(Value* v, bool least);
     template <class Combine>
@@ -426,6 +425,12 @@ llvm::Align Emitter::alignment(loop::BufferId buffer, const loop::Address& at, u
 Value* Emitter::pointer(loop::BufferId buffer, const loop::Address& address) {
     llvm::Type* const element = memory_type(f_.buffers[buffer.value].dtype);
     Value* at = buffers_[buffer.value];
+    const bool gathers = address.dynamic.valid() && f_[address.dynamic].type.lanes > 1;
+    if (ranges_ && !gathers && ranges_->of(address).fits_32_bits()) {
+        Value* const dynamic = address.dynamic.valid() ? value(address.dynamic) : nullptr;
+        at = b_.CreateGEP(element, at, emit_small_sum(b_, *ranges_, address, vars_, dynamic));
+        return address.offset ? step(element, at, nullptr, address.offset) : at;
+    }
     llvm::SmallVector<loop::AddressTerm, 8> terms(address.terms.begin(), address.terms.end());
     llvm::stable_sort(terms, [this](const loop::AddressTerm& a, const loop::AddressTerm& b) {
         return bound_[a.var.value] < bound_[b.var.value];
@@ -607,7 +612,7 @@ Value* Emitter::compute(ExprId id) {
             }
             return b_.CreateNot(v[0]);
         case Op::Library:
-            return library(e, v);
+            return emit_library(b_, e, v, module_);
         case Op::FirstHalves:
         case Op::SecondHalves:
             return emit_halves(b_, e, v);
@@ -756,22 +761,6 @@ Value* Emitter::convert_limited(const loop::Expr& e, Value* v) {
     Value* const some = b_.CreateSelect(b_.CreateFCmpUNO(v, v), zero, v);
     Value* const narrow = b_.CreateFPToSI(some, lanes_of(b_.getInt32Ty(), e.type.lanes));
     return b_.CreateSExt(narrow, type(e.type));
-}
-
-Value* Emitter::library(const loop::Expr& e, const std::vector<Value*>& v) {
-    llvm::Type* const scalar = scalar_type(e.type.kind);
-    const std::vector<llvm::Type*> parameters(v.size(), scalar);
-    const std::string name = e.type.kind == Kind::F32 ? std::string(e.name) + "f" : e.name;
-    const auto function =
-        module_.getOrInsertFunction(name, llvm::FunctionType::get(scalar, parameters, false));
-    if (e.type.lanes == 1) return b_.CreateCall(function, v);
-    Value* result = llvm::PoisonValue::get(type(e.type));
-    for (unsigned i = 0; i < e.type.lanes; ++i) {
-        std::vector<Value*> args;
-        for (Value* const arg : v) args.push_back(b_.CreateExtractElement(arg, i));
-        result = b_.CreateInsertElement(result, b_.CreateCall(function, args), i);
-    }
-    return result;
 }
 
 // Reduces neighbours first, then neighbouring pairs, and so on. The sum of a row that fits a vector

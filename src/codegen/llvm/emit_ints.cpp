@@ -104,4 +104,19 @@ Value* emit_small_int(llvm::IRBuilder<>& b,
     }
 }
 
+// Each partial sum may be too large, but not the total: arithmetic wraps around.
+Value* emit_small_sum(llvm::IRBuilder<>& b,
+                      loop::IntRanges& ranges,
+                      const loop::Address& address,
+                      const std::vector<Value*>& vars,
+                      Value* dynamic) {
+    Value* sum = b.getInt32(0);
+    for (const loop::AddressTerm& term : address.terms) {
+        auto* const factor = b.getInt32(static_cast<uint32_t>(term.factor));
+        sum = b.CreateAdd(sum, b.CreateMul(narrowed(b, vars[term.var.value]), factor));
+    }
+    if (dynamic) sum = b.CreateAdd(sum, narrowed(b, dynamic));
+    return widened(b, sum, ranges.of(address));
+}
+
 }  // namespace lemma::codegen

@@ -19,6 +19,13 @@ llvm::Value* emit_small_int(llvm::IRBuilder<>& b,
                             const loop::Expr& e,
                             loop::IntRange result,
                             const std::vector<llvm::Value*>& v);
+// The sum of an address without its offset, whose range fits 32 bits. `vars` has the values of the
+// variables, and `dynamic` that of the dynamic part, or null.
+llvm::Value* emit_small_sum(llvm::IRBuilder<>& b,
+                            loop::IntRanges& ranges,
+                            const loop::Address& address,
+                            const std::vector<llvm::Value*>& vars,
+                            llvm::Value* dynamic);
 // The lower half of an int of 64 bits, and the int of such a half.
 llvm::Value* narrowed(llvm::IRBuilder<>& b, llvm::Value* v);
 llvm::Value* widened(llvm::IRBuilder<>& b, llvm::Value* v, loop::IntRange range);

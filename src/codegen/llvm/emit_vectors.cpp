@@ -87,6 +87,26 @@ Value* emit_dot_bytes(llvm::IRBuilder<>& b,
     return total;
 }
 
+Value* emit_library(llvm::IRBuilder<>& b,
+                    const loop::Expr& e,
+                    const std::vector<Value*>& v,
+                    llvm::Module& module) {
+    const bool single = e.type.kind == loop::Kind::F32;
+    llvm::Type* const scalar = single ? b.getFloatTy() : b.getDoubleTy();
+    const std::vector<llvm::Type*> parameters(v.size(), scalar);
+    const std::string name = single ? std::string(e.name) + "f" : e.name;
+    const auto function =
+        module.getOrInsertFunction(name, llvm::FunctionType::get(scalar, parameters, false));
+    if (e.type.lanes == 1) return b.CreateCall(function, v);
+    Value* result = llvm::PoisonValue::get(llvm::FixedVectorType::get(scalar, e.type.lanes));
+    for (unsigned i = 0; i < e.type.lanes; ++i) {
+        std::vector<Value*> args;
+        for (Value* const arg : v) args.push_back(b.CreateExtractElement(arg, i));
+        result = b.CreateInsertElement(result, b.CreateCall(function, args), i);
+    }
+    return result;
+}
+
 Value* emit_compare(llvm::IRBuilder<>& b,
                     loop::Op op,
                     loop::Type from,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
 
 #include <vector>
 
@@ -20,6 +21,11 @@ llvm::Value* emit_dot_bytes(llvm::IRBuilder<>& b,
                             const std::vector<llvm::Value*>& v,
                             int64_t signs,
                             const EmitOptions& options);
+// loop::Op::Library, lane by lane.
+llvm::Value* emit_library(llvm::IRBuilder<>& b,
+                          const loop::Expr& e,
+                          const std::vector<llvm::Value*>& v,
+                          llvm::Module& module);
 // loop::Op::Less, LessEqual, Equal or NotEqual of two numbers of the type.
 llvm::Value* emit_compare(llvm::IRBuilder<>& b,
                           loop::Op op,

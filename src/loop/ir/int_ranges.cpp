@@ -143,6 +143,14 @@ IntRange IntRanges::compute(const Expr& e) {
     }
 }
 
+IntRange IntRanges::of(const Address& address) {
+    IntRange result{0, 0};
+    for (const AddressTerm& term : address.terms) {
+        result = sum(result, product(of(term.var), {term.factor, term.factor}));
+    }
+    return address.dynamic.valid() ? sum(result, of(address.dynamic)) : result;
+}
+
 int64_t IntRanges::divisor_of(ExprId value) const {
     constexpr int64_t kMost = int64_t{1} << 20;
     const Expr& e = f_[value];

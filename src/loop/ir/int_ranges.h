@@ -26,6 +26,8 @@ public:
     // Of all lanes of an int.
     IntRange of(ExprId value);
     IntRange of(VarId var) const { return vars_[var.value]; }
+    // Of an address without its offset, if the address has no lanes of its own.
+    IntRange of(const Address& address);
     // A number of which the int is known to be a multiple, up to 2^20.
     int64_t divisor_of(ExprId value) const;
 

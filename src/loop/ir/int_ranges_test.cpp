@@ -65,6 +65,18 @@ TEST(IntRanges, NotOfAVariableWithSeveralValues) {
     EXPECT_EQ(ranges.of(var), IntRange{});
 }
 
+TEST(IntRanges, OfAddresses) {
+    Kernel k;
+    Address at;
+    at.offset = 77;
+    at.add(k.f.item, -2);
+    at.dynamic = k.make(Op::Mod, k.item(), 5);
+    IntRanges ranges(k.f);
+    EXPECT_EQ(ranges.of(at), (IntRange{-1998, 4}));
+    at.terms[0].factor = INT64_MAX;
+    EXPECT_EQ(ranges.of(at), IntRange{});
+}
+
 TEST(IntRanges, KnowDivisors) {
     Kernel k;
     const ExprId rows = k.make(Op::Mul, k.item(), 12);
