@@ -280,7 +280,8 @@ struct Kernels {
 
     explicit Kernels(const std::string& graph) {
         const auto state = testing_support::load_text(
-            "import layout; import math; import nn;\n" + graph, testing_support::small_weight);
+            "import layout; import linalg; import math; import nn;\n" + graph,
+            testing_support::small_weight);
         loop::PlanOptions options;
         options.verify = true;
         options.target.device = true;
@@ -324,6 +325,28 @@ TEST(DeviceSchedule, EachBarrierIsNeeded) {
         }
         EXPECT_GT(found, 0) << graph;
     }
+}
+
+// Loops with known extents give items, too.
+TEST(DeviceSchedule, RunTimeExtents) {
+    const std::string graph = R"(
+operator rows {
+    @input { x: real[n, c]; index: int[1, m]; }
+    @output { y: real[m, c]; }
+    @lower { y[i, j] = x[index[0, i], j], i < m, j < c; }
+}
+graph G { @input { x: real[40, 7]; a: int[40]; w: real[7, 19]; } @output { y: real[~|40, 19]; z: real[~|40, ~|40]; }
+    @compose { at = layout.nonzero(a); p = rows(x, at); y = linalg.matmul(p, w);
+               t = linalg.matmul{transB=true}(p, p); z = math.mul(t, 0.5); } })";
+    for (uint64_t seed = 1; seed < 4; ++seed) {
+        EXPECT_TRUE(schedules_of(graph, seed).contains("run-time extents, threads"));
+    }
+    const Kernels kernels(graph);
+    int64_t most = 0;
+    for (const loop::PlanStep& step : kernels.plan.steps) {
+        if (step.kernel()) most = std::max(most, step.kernel()->run_items.outermost.times);
+    }
+    EXPECT_EQ(most, 19);
 }
 
 TEST(DeviceSchedule, OverlappingStoresAreFound) {

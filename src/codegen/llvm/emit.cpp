@@ -705,6 +705,9 @@ Value* Emitter::divide(const loop::Expr& e, const std::vector<Value*>& v) {
     const loop::Expr* by = &f_[e.args[1]];
     if (by->op == Op::Broadcast) by = &f_[by->args[0]];
     const bool positive = by->op == Op::Constant && by->integer > 0;
+    if (positive && ranges_ && ranges_->of(e.args[0]).is_positive()) {
+        return division ? b_.CreateUDiv(v[0], v[1]) : b_.CreateURem(v[0], v[1]);
+    }
     Value* divisor = v[1];
     Value* by_zero = nullptr;
     if (!positive) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/checked.h"
 #include "loop/schedule/device/device.h"
 #include "loop/schedule/device/wide_math.h"
 
@@ -210,6 +211,31 @@ void schedule_shared_sum(const NestContext& context,
     element(function.body);
 }
 
+// With run-time extents: an item for each step of the outermost loop and of all loops with known
+// extents. False if there is no outermost loop, or if there are too many items.
+bool schedule_open_loops(const NestContext& context,
+                         const NestShape& shape,
+                         NestSteps& steps,
+                         ScheduledKernel& result,
+                         Lowering& lower) {
+    if (shape.outputs.empty()) return false;
+    std::vector<NestLoop> items, open;
+    for (size_t i = 1; i < shape.outputs.size(); ++i) {
+        (shape.outputs[i].end.valid() ? open : items).push_back(shape.outputs[i]);
+    }
+    const auto times = checked_mul(result.run_items.outermost.times, elements_of(items));
+    if (!times || *times >= kAbsurdElements) return false;
+    result.run_items.outermost.times = *times;
+    items.insert(items.begin(), shape.outputs[0]);
+    Block& out = result.function.body;
+    const ExprId item = lower.build.index(result.function.item);
+    NestLoops(items, {}, context.target, result, lower).bind_items(item, items.size(), out);
+    NestLoops(open, {}, context.target, result, lower).all(out, [&](Block& block) {
+        steps.element(block);
+    });
+    return true;
+}
+
 }  // namespace
 
 bool schedule_device_order(const NestContext& context,
@@ -242,6 +268,7 @@ void schedule_threads(const NestContext& context,
         function.items = kAbsurdElements;  // calls have fewer
         result.run_items.single = true;
         result.schedule = "run-time extents, threads";
+        if (schedule_open_loops(context, shape, steps, result, lower)) return;
         return loops.as_pieces(piece, function.body, element);
     }
     if (const SumChoice sum = choose_sum(context, shape); sum.var.valid()) {
