@@ -178,6 +178,18 @@ TEST(DeviceSchedule, SumsOfWarpsAndGroups) {
     EXPECT_EQ(sum("100, 1, 1", 0), "warps");
 }
 
+// The weights lie along the sum, but the larger operand does not.
+TEST(DeviceSchedule, SumsAlongTheLargerOperand) {
+    EXPECT_EQ(schedules_of(
+                  R"(graph G { @input { x: real[1, 64, 11, 20]; } @output { y: real[1, 3, 11, 20]; }
+    @variable { w: real[3, 64, 1, 1]; b: real[3]; } @compose { y = nn.conv(x, w, b); } })"),
+              "groups of columns");
+    EXPECT_EQ(schedules_of(
+                  R"(graph G { @input { x: real[70, 300]; v: real[300]; } @output { y: real[70]; }
+    @compose { p = math.mul{rhs_align=1}(x, v); y = math.sum_reduce{axes=[1], squeeze=true}(p); } })"),
+              "warps");
+}
+
 TEST(DeviceSchedule, RandomSums) {
     for (uint64_t seed = 0; seed < 8; ++seed) {
         const std::string shape =

@@ -138,6 +138,21 @@ bool reads_along(const NestContext& context, VarId var) {
     return found;
 }
 
+// The elements of all tensors whose reads lie apart in neighbouring steps of the loop.
+int64_t scattered_along(const NestContext& context, VarId var) {
+    int64_t elements = 0;
+    context.pool.visit_reads(context.stage.writes[0].value, [&](ExprId, const Expr& e) {
+        const int64_t stride = context.stride(tensor_of(e), e.args, var);
+        if (stride == 0 || stride == 1) return;
+        int64_t own = 1;
+        for (const int64_t extent : context.places.at(tensor_of(e)).shape) {
+            own = total_elements(own, extent);
+        }
+        elements = std::min(elements + own, kAbsurdElements);
+    });
+    return elements;
+}
+
 // A warp for an element, or a group if elements are few. If neighbouring elements, not neighbouring
 // steps, lie side by side, the items of a warp compute neighbouring elements.
 SumChoice choose_sum(const NestContext& context, const NestShape& shape) {
@@ -146,8 +161,11 @@ SumChoice choose_sum(const NestContext& context, const NestShape& shape) {
     if (shape.reductions.empty() || context.run_time) return {};
     const int64_t elements = elements_of(shape.outputs);
     const auto longest = std::ranges::max_element(shape.reductions, {}, &NestLoop::extent);
+    const int64_t most = shape.outputs.empty() ? kAbsurdElements
+                                               : scattered_along(context, shape.outputs.back().var);
     const auto along = std::ranges::find_if(shape.reductions, [&](const NestLoop& loop) {
-        return loop.extent >= kWarp && reads_along(context, loop.var);
+        return loop.extent >= kWarp && reads_along(context, loop.var) &&
+               scattered_along(context, loop.var) <= most;
     });
     constexpr int64_t kLongSum = 1024, kLongStrided = 64, kVeryLong = 16384;
     if (along != shape.reductions.end()) {
