@@ -16,7 +16,7 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kUnroll = 8;
-// Longer sums are summed in sections of so many steps (schedule_contraction.cpp).
+// Longer sums are summed in sections of so many steps (contraction_sum.cpp).
 constexpr int64_t kLongSum = 384, kSection = 256;
 constexpr int64_t kLine = 16;                       // elements of a cache line
 constexpr int64_t kSmallPanel = int64_t{16} << 10;  // bytes that need no prefetching
