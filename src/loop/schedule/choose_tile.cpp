@@ -42,16 +42,16 @@ Whole whole_of(const Contraction& c,
                const StagePool& pool,
                const BufferViews& places,
                const Target& target,
-               const Points& points) {
-    Whole whole{
-        c.stacked.valid() ? pool.extent(c.stacked) : ceil_of(pool.extent(c.lane), target.lanes()),
-        points.rows(),
-        points.columns(),
-        points.outer(),
-        1,
-        c.lane_in_a  ? Loads::Vectors
-        : c.in_place ? Loads::InPlace
-                     : Loads::Elements};
+               const Points& points,
+               const Lanes& lanes) {
+    Whole whole{c.stacked.valid() ? pool.extent(c.stacked) : ceil_of(lanes.extent, target.lanes()),
+                points.rows(),
+                points.columns(),
+                points.outer(),
+                1,
+                c.lane_in_a               ? Loads::Vectors
+                : c.in_place && !c.copies ? Loads::InPlace
+                                          : Loads::Elements};
     for (const VarId var : c.reduced) whole.depth *= pool.extent(var);
     if (points.vars.empty()) return whole;
     const Expr& a = pool[c.a];
@@ -170,15 +170,46 @@ Cut cut_of(const Contraction& c, const StagePool& pool, const Target& target, in
     return {};
 }
 
+bool contains(const std::vector<VarId>& vars, VarId var) {
+    return std::ranges::find(vars, var) != vars.end();
+}
+
 // The longest batch variable of B alone, if the lanes fill one vector at most.
-VarId stacked_of(const Contraction& c, const StagePool& pool, const Target& target) {
+VarId stacked_of(const Contraction& c,
+                 const StagePool& pool,
+                 const Target& target,
+                 const Lanes& lanes) {
     VarId best;
-    if (!c.in_place || pool.extent(c.lane) > target.lanes()) return best;
+    if (!c.in_place || lanes.extent > target.lanes()) return best;
     for (const VarId var : c.batch) {
-        if (pool.depends(c.a, var)) continue;
+        if (pool.depends(c.a, var) || contains(lanes.merged, var)) continue;
         if (!best.valid() || pool.extent(var) > pool.extent(best)) best = var;
     }
     return best;
+}
+
+// See Contraction.
+bool copies_of(const Contraction& c,
+               const StagePool& pool,
+               const BufferViews& places,
+               const Points& points,
+               const Lanes& lanes) {
+    if (!c.in_place || c.stacked.valid() || points.vars.size() != 1) return false;
+    int64_t steps = 1;
+    for (const VarId var : c.reduced) steps = total_elements(steps, pool.extent(var));
+    const Expr& b = pool[c.b];
+    const bool apart = stride_of(pool, places.at(tensor_of(b)), b.args, c.lane) != 1;
+    return pays_to_copy({points.columns(), steps, lanes.extent, apart});
+}
+
+// The blocks of a panel: runs of a few cache lines in the operand and in the result are slow. The
+// panel stays in the cache, and threads have enough panels.
+int64_t blocks_of_panel(const Contraction& c, const Target& target, int64_t depth) {
+    constexpr int64_t kRun = 2048;  // bytes
+    constexpr int64_t kLeastPanels = 8;
+    const int64_t width = c.vectors * target.vector_bytes;
+    const int64_t most = target.l2_bytes / 4 / total_elements(width, depth);
+    return std::max<int64_t>(std::min({most, kRun / width, c.blocks / kLeastPanels}), 1);
 }
 
 // ---- Weights that are read once
@@ -233,6 +264,24 @@ Points merge_points(const Stage& stage,
     return result;
 }
 
+Lanes merge_lanes(const Stage& stage,
+                  const Contraction& c,
+                  const StagePool& pool,
+                  const BufferViews& places) {
+    Lanes result{pool.extent(c.lane), {}};
+    const auto continues = [&](VarId var) {
+        return !contains(result.merged, var) &&
+               can_collapse(stage, pool, places, var, c.lane, result.extent);
+    };
+    while (c.in_place) {
+        const auto next = std::ranges::find_if(c.batch, continues);
+        if (next == c.batch.end()) break;
+        result.extent = total_elements(result.extent, pool.extent(*next));
+        result.merged.push_back(*next);
+    }
+    return result;
+}
+
 void choose_tile(const Stage& stage,
                  StagePool& pool,
                  const BufferViews& places,
@@ -247,9 +296,11 @@ void choose_tile(const Stage& stage,
     if (c.in_place) {
         std::ranges::stable_sort(c.points, {}, [&](VarId var) { return pool.extent(var); });
     }
-    c.stacked = stacked_of(c, pool, target);
+    const Lanes along = merge_lanes(stage, c, pool, places);
+    c.stacked = stacked_of(c, pool, target, along);
     const Points points = merge_points(stage, c.points, pool, places);
-    const Whole whole = whole_of(c, pool, places, target, points);
+    c.copies = copies_of(c, pool, places, points, along);
+    const Whole whole = whole_of(c, pool, places, target, points, along);
     const int64_t lanes = target.lanes();
     const bool used_again = whole.outer * whole.rows * whole.columns > 32;
     const bool cuttable = used_again && can_be_cut(stage, pool, places, c);
@@ -282,6 +333,7 @@ void choose_tile(const Stage& stage,
         c.cut_steps = cut.steps;
     }
     c.blocks = ceil_of(whole.vectors, c.vectors);
+    if (c.copies) c.panel_blocks = blocks_of_panel(c, target, whole.depth);
     const int64_t weights = c.blocks * c.vectors * lanes * 4 * whole.depth;
     c.weights_inside = !c.in_place && weights <= kSmallWeights && whole.rows * whole.outer > 1;
     // Groups of channels are adjacent in every point, so threads share the points instead of the
@@ -302,7 +354,8 @@ bool narrow_tile(const Stage& stage,
                  const Target& target,
                  Contraction& c) {
     const Points points = merge_points(stage, c.points, pool, places);
-    const Whole whole = whole_of(c, pool, places, target, points);
+    const Lanes along = merge_lanes(stage, c, pool, places);
+    const Whole whole = whole_of(c, pool, places, target, points, along);
     const Priced tile = cheapest(whole, c.vectors, c.rows * c.columns - 1);
     if (tile.cost == HUGE_VAL) return false;
     take(c, tile.tile);

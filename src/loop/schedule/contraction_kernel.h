@@ -4,6 +4,7 @@
 // element for all lanes.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -28,7 +29,8 @@ public:
           target_(target),
           lower_(pool, places, result_),
           build_(lower_.build),
-          points_(merge_points(stage, contraction.points, pool, places)) {}
+          points_(merge_points(stage, contraction.points, pool, places)),
+          lanes_(merge_lanes(stage, contraction, pool, places)) {}
 
     ScheduledKernel make();
 
@@ -43,6 +45,10 @@ private:
     bool is_masked(const Tile& tile, int64_t vector) const {
         return tile.masked && (c_.stacked.valid() || vector == tile.vectors - 1);
     }
+    int64_t panels() const { return ceil_of(c_.blocks, c_.panel_blocks); }
+    bool is_merged(VarId var) const {
+        return std::ranges::find(lanes_.merged, var) != lanes_.merged.end();
+    }
     void decode_item(Block& out);
     void rows_of(Block& out, int64_t vectors, bool masked);
     Address first_number() const;
@@ -55,6 +61,11 @@ private:
     void cut_rows();
     void cut_items(int64_t others);
     void panel(Block& out);
+    // Visits the blocks of a copied panel, with their number of vectors.
+    template <class Visit>
+    void each_block(Block& out, Visit&& visit);
+    void copy_panel(Block& out, int64_t vectors, bool masked);
+    void blocks_of(Block& out, const Tile& all);
     void parts(Block& out);
     void sum(Block& out, const Tile& tile);
     void distances(Block& out, const Tile& tile);
@@ -67,6 +78,7 @@ private:
     void loop_over(size_t depth, Block& out, const Tile& tile, ExprId begin, ExprId end);
     void step(Block& out, const Tile& tile, int64_t ahead);
     ExprId added(LocalId total, ExprId a, ExprId b);
+    int64_t reduced_steps() const;
     void plan_prefetch();
     void prefetch(Block& out, int64_t unroll);
     void bind_point(const Tile& tile, int64_t row, int64_t column);
@@ -93,7 +105,10 @@ private:
     Lowering lower_;
     Builder& build_;
     Points points_;
+    Lanes lanes_;
     VarId block_, row_, chunk_;
+    VarId panel_;             // of copied panels
+    int64_t block_step_ = 0;  // in a copied panel
     // The work of tiles. Of a cut sum, totals are in memory between these passes.
     enum class Pass : uint8_t { All, Start, Add, Finish };
     Pass pass_ = Pass::All;

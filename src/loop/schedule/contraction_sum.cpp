@@ -66,12 +66,17 @@ void ContractionKernel::distances(Block& out, const Tile& tile) {
 
 // ---- Prefetching weights ------------------------------------------------------------------------
 
+int64_t ContractionKernel::reduced_steps() const {
+    int64_t steps = 1;
+    for (const VarId var : c_.reduced) steps = total_elements(steps, pool_.extent(var));
+    return steps;
+}
+
 void ContractionKernel::plan_prefetch() {
     const bool small = c_.weights_inside || c_.batch_inside;
     const bool narrow = c_.kind == Kind::I32 && c_.group == 1;
     if (small || narrow || c_.lane_in_a || c_.in_place || c_.reduced.empty()) return;
-    int64_t depth = 1;
-    for (const VarId var : c_.reduced) depth *= pool_.extent(var);
+    const int64_t depth = reduced_steps();
     const int64_t vector_lines = std::max<int64_t>(1, target_.vector_bytes / kLine);
     const int64_t round = unroll_of(c_.reduced.back()) * c_.vectors * vector_lines;
     const int64_t tiles = cut_steps_ > 0 ? run_tiles_ * chunk_tiles_ : row_tiles_ * column_tiles_;
@@ -131,10 +136,8 @@ int64_t ContractionKernel::unroll_of(VarId var) const {
 }
 
 bool ContractionKernel::is_long() const {
-    int64_t steps = 1;
-    for (const VarId var : c_.reduced) steps *= pool_.extent(var);
-    return c_.kind == Kind::F32 && steps >= kLongSum && stage_.combine == ir::FormulaOp::Sum &&
-           !c_.squares.valid();
+    return c_.kind == Kind::F32 && reduced_steps() >= kLongSum &&
+           stage_.combine == ir::FormulaOp::Sum && !c_.squares.valid();
 }
 
 // The outermost loop of a section; none if the innermost loop alone has too many steps.
@@ -267,9 +270,10 @@ std::vector<ExprId> ContractionKernel::loaded(const Tile& tile, int64_t ahead) {
 
 void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
     const uint16_t lanes = target_.lanes();
-    std::vector<ExprId> w = c_.in_place ? std::vector<ExprId>() : loaded(tile, ahead);
+    const bool direct = c_.in_place && !c_.copies;
+    std::vector<ExprId> w = direct ? std::vector<ExprId>() : loaded(tile, ahead);
     const Expr b = pool_[c_.b];
-    for (int64_t j = 0; c_.in_place && j < tile.vectors; ++j) {
+    for (int64_t j = 0; direct && j < tile.vectors; ++j) {
         bind_lanes(j, is_masked(tile, j));
         w.push_back(lower_.load(tensor_of(b), b.args));
     }

@@ -27,6 +27,7 @@ BufferViews places_of(const Stage& stage,
     const StageWrite& write = stage.writes[0];
     keep(write.tensor);
     keep(contraction.packed);
+    keep(contraction.panel);
     if (contraction.narrow) keep(contraction.narrow->zeros);
     if (contraction.narrow) keep(contraction.narrow->scales);
     const auto read = [&](ExprId, const Expr& e) { keep(tensor_of(e)); };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "loop/ir/layout.h"
+#include "loop/schedule/schedule.h"
 #include "loop/stage/stage.h"
 
 namespace lemma::loop {
@@ -31,6 +32,30 @@ Points merge_points(const Stage& stage,
                     const std::vector<VarId>& vars,
                     const StagePool& pool,
                     const BufferViews& places);
+
+// The lanes of a contraction. If B is read in place, batch variables whose steps continue evenly
+// beyond the last lane become part of the lane variable, which then has a longer extent.
+struct Lanes {
+    int64_t extent = 1;
+    std::vector<VarId> merged;  // always 0
+};
+Lanes merge_lanes(const Stage& stage,
+                  const Contraction& c,
+                  const StagePool& pool,
+                  const BufferViews& places);
+
+// Whether items should copy their panels of an operand in place, which many points use. A panel has
+// many steps that compete for places in the cache; or its lanes lie apart, and are picked once
+// instead of for each tile.
+struct PanelUse {
+    int64_t points, steps, lanes;
+    bool apart;
+};
+inline bool pays_to_copy(const PanelUse& use) {
+    constexpr int64_t kShared = 32, kLong = 32, kLarge = 12'000;
+    const bool large = use.steps >= kLong && total_elements(use.steps, use.lanes) > kLarge;
+    return use.points > kShared && (large || use.apart);
+}
 
 constexpr int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

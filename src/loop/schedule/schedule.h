@@ -116,6 +116,11 @@ struct Contraction {
     VarId lane;              // along the vectors: of O and B, or of all three
     bool lane_in_a = false;  // A is read in vectors; else one element for all lanes
     bool in_place = false;   // B is read where it lies, in vectors; not packed
+    // Of B in place: an item first copies its panel of B into scratch memory, where the steps lie
+    // one behind the other.
+    bool copies = false;
+    int64_t panel_blocks = 1;  // blocks of lanes in a panel
+    ir::TensorId panel;        // that memory; each thread has its own
     // If the lane variable fills one vector at most: the vectors of a tile are steps of this batch
     // variable, which A does not have. May be missing.
     VarId stacked;

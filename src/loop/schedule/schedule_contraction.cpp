@@ -16,7 +16,9 @@ ScheduledKernel ContractionKernel::make() {
     function.name = "contraction";
     function.item = build_.var("item");
     for (const VarId var : points_.merged) lower_.bind(var, Address{});
+    for (const VarId var : lanes_.merged) lower_.bind(var, Address{});
     if (!c_.in_place) packed_ = lower_.buffer(c_.packed, false);
+    if (c_.copies) packed_ = lower_.buffer(c_.panel, true);
     cut_steps_ = c_.cut_steps;
     if (cut_steps_ > 0 && c_.cut + 1 == c_.reduced.size()) {
         const int64_t unroll = unroll_of(c_.reduced.back());
@@ -31,7 +33,7 @@ ScheduledKernel ContractionKernel::make() {
     }
     const int64_t lanes = target_.lanes();
     result_.schedule = fmt::format("tile {}x({}x{})x{}", c_.vectors, c_.rows, c_.columns, lanes);
-    if (c_.in_place) result_.schedule += " in place";
+    if (c_.in_place) result_.schedule += c_.copies ? " in place, copied" : " in place";
     result_.schedule += narrow_text(c_.narrow);
     if (cut_steps_ > 0) result_.schedule += " cut";
     return std::move(result_);
@@ -39,8 +41,15 @@ ScheduledKernel ContractionKernel::make() {
 
 // All tiles of an item.
 void ContractionKernel::panel(Block& out) {
+    if (c_.copies) {
+        each_block(out, [&](Block& block, int64_t vectors, bool masked) {
+            copy_panel(block, vectors, masked);
+        });
+        build_.stored();
+        return rows_of(out, c_.vectors, false);
+    }
     const int64_t lanes = target_.lanes();
-    const int64_t extent = pool_.extent(c_.lane);
+    const int64_t extent = lanes_.extent;
     const bool stacked = c_.stacked.valid();
     const int64_t all_vectors = stacked ? pool_.extent(c_.stacked) : ceil_of(extent, lanes);
     const int64_t last = all_vectors - (c_.blocks - 1) * c_.vectors;
@@ -81,9 +90,10 @@ void ContractionKernel::decode_item(Block& out) {
     size_t next = 0;
     std::vector<Part> batch;
     for (const VarId var : c_.batch) {
-        if (var != c_.stacked) batch.push_back({&made[next++], var, pool_.extent(var)});
+        if (var == c_.stacked || is_merged(var)) continue;
+        batch.push_back({&made[next++], var, pool_.extent(var)});
     }
-    const Part blocks{&block_, {}, c_.blocks};
+    const Part blocks = c_.copies ? Part{&panel_, {}, panels()} : Part{&block_, {}, c_.blocks};
     const bool blocks_inside = c_.weights_inside || c_.batch_inside;
     if (!c_.batch_inside) parts = batch;
     if (!blocks_inside) parts.push_back(blocks);
@@ -116,6 +126,14 @@ void ContractionKernel::decode_item(Block& out) {
     }
     if (cut_steps_ > 0) part_ = build_.var({});
     for (size_t i = 0; i < c_.reduced.size(); ++i) reduced_vars_.push_back(build_.var({}));
+    if (c_.copies) {
+        int64_t step = c_.vectors * target_.lanes();
+        for (size_t i = c_.reduced.size(); i-- > 0;) {
+            weight_steps_.insert(weight_steps_.begin(), {reduced_vars_[i], step});
+            step *= pool_.extent(c_.reduced[i]);
+        }
+        block_step_ = step;
+    }
     if (c_.in_place) return;
     // The packed operand is read in the order of its axes.
     const BufferView& packed = places_.at(c_.packed);
@@ -135,11 +153,16 @@ void ContractionKernel::decode_item(Block& out) {
 void ContractionKernel::cut_rows() {
     constexpr int64_t kItems = 256;
     constexpr int64_t kLeastItem = 8192;  // multiplications of vectors: about 2 µs
-    int64_t others = std::max<int64_t>(row_tiles_ * points_.outer(), 1) * c_.blocks;
-    for (const VarId var : c_.batch) others *= std::max<int64_t>(pool_.extent(var), 1);
+    constexpr int64_t kLeastPoints = 96;  // that use a copied panel
+    int64_t others = std::max<int64_t>(row_tiles_ * points_.outer(), 1) * panels();
+    for (const VarId var : c_.batch) {
+        if (!is_merged(var)) others *= std::max<int64_t>(pool_.extent(var), 1);
+    }
     int64_t tile = c_.vectors * c_.rows * c_.columns;
     for (const VarId var : c_.reduced) tile *= std::max<int64_t>(pool_.extent(var), 1);
-    const int64_t most = std::max<int64_t>(column_tiles_ / ceil_of(kLeastItem, tile), 1);
+    int64_t least = ceil_of(kLeastItem, tile);
+    if (c_.copies) least = std::max(least, ceil_of(kLeastPoints, c_.columns));
+    const int64_t most = std::max<int64_t>(column_tiles_ / least, 1);
     chunks_ = std::clamp<int64_t>(ceil_of(kItems, others), 1, most);
     chunk_tiles_ = ceil_of(column_tiles_, chunks_);
     chunks_ = ceil_of(column_tiles_, chunk_tiles_);
@@ -191,6 +214,63 @@ void ContractionKernel::parts(Block& out) {
     }
     out.push_back(std::move(inner));
     if (stage_.finish.valid()) out.push_back(rows(Pass::Finish));
+}
+
+// Copies the panel of B: a vector behind the other, a step behind the other.
+void ContractionKernel::copy_panel(Block& out, int64_t vectors, bool masked) {
+    const Tile all{vectors, 1, 1, {}, {}, masked, {}};
+    const Expr b = pool_[c_.b];
+    for (size_t i = 0; i < c_.reduced.size(); ++i) lower_.bind(c_.reduced[i], reduced_vars_[i]);
+    Block body;
+    for (int64_t j = 0; j < vectors; ++j) {
+        bind_lanes(j, is_masked(all, j));
+        const ExprId vector = build_.cast(lower_.load(tensor_of(b), b.args), c_.kind);
+        body.push_back({StoreStmt{packed_, weights(j, 0), vector, {}}});
+    }
+    for (size_t i = c_.reduced.size(); i-- > 0;) {
+        For loop{reduced_vars_[i],
+                 build_.integer(0),
+                 build_.integer(pool_.extent(c_.reduced[i])),
+                 1,
+                 std::move(body)};
+        body = {};
+        body.push_back({std::move(loop)});
+    }
+    for (Stmt& stmt : body) out.push_back(std::move(stmt));
+}
+
+template <class Visit>
+void ContractionKernel::each_block(Block& out, Visit&& visit) {
+    const int64_t lanes = target_.lanes();
+    const int64_t whole = lanes_.extent / (c_.vectors * lanes);  // blocks of full vectors
+    const ExprId count = build_.integer(c_.panel_blocks);
+    const ExprId first = build_.make(Op::Mul, {build_.index(panel_), count});
+    const ExprId end =
+        build_.make(Op::Min, {build_.make(Op::Add, {first, count}), build_.integer(whole)});
+    block_ = build_.var({});
+    For blocks{block_, first, end, 1, {}};
+    if (whole > 0) {
+        visit(blocks.body, c_.vectors, false);
+        out.push_back({std::move(blocks)});
+    }
+    if (whole == c_.blocks) return;
+    If last{build_.make(Op::Equal, {build_.index(panel_), build_.integer(panels() - 1)}), {}};
+    block_ = build_.var({});
+    last.body.push_back({Bind{block_, build_.integer(whole)}});
+    const int64_t rest = lanes_.extent - whole * c_.vectors * lanes;
+    visit(last.body, ceil_of(rest, lanes), rest % lanes != 0);
+    out.push_back({std::move(last)});
+}
+
+// The same points for all blocks of the item.
+void ContractionKernel::blocks_of(Block& out, const Tile& all) {
+    if (!c_.copies) return tile(out, all);
+    each_block(out, [&](Block& block, int64_t vectors, bool masked) {
+        Tile one = all;
+        one.vectors = vectors;
+        one.masked = masked;
+        tile(block, one);
+    });
 }
 
 void ContractionKernel::rows_of(Block& out, int64_t vectors, bool masked) {
@@ -245,7 +325,7 @@ void ContractionKernel::columns_of(Block& out, Tile all) {
         all.first_column.add(var, c_.columns);
         all.number = first_number();
         all.number.add(var, 1);
-        tile(loop.body, all);
+        blocks_of(loop.body, all);
         out.push_back({std::move(loop)});
     }
     if (rest == 0) return;
@@ -254,9 +334,9 @@ void ContractionKernel::columns_of(Block& out, Tile all) {
     all.first_column.offset = whole * c_.columns;
     all.number = first_number();
     all.number.offset = whole;
-    if (chunks_ == 1) return tile(out, all);
+    if (chunks_ == 1) return blocks_of(out, all);
     If last{build_.make(Op::Equal, {build_.index(chunk_), build_.integer(chunks_ - 1)}), {}};
-    tile(last.body, all);
+    blocks_of(last.body, all);
     out.push_back({std::move(last)});
 }
 
@@ -289,7 +369,7 @@ void ContractionKernel::bind_lanes(int64_t vector, bool masked) {
     lower_.bind(c_.lane, std::move(along));
     ExprId mask;
     if (masked) {
-        const int64_t rest = pool_.extent(c_.lane) % lanes;
+        const int64_t rest = lanes_.extent % lanes;
         mask = build_.make(Op::Less, {build_.ramp(target_.lanes()), build_.integer(rest)});
     }
     lower_.set_lanes(target_.lanes(), mask);
@@ -298,6 +378,10 @@ void ContractionKernel::bind_lanes(int64_t vector, bool masked) {
 Address ContractionKernel::weights(int64_t vector, int64_t ahead) const {
     Address at;
     for (const auto& [var, stride] : weight_steps_) at.add(var, stride);
+    if (c_.copies) {
+        at.add(block_, block_step_);
+        at.add(panel_, -c_.panel_blocks * block_step_);
+    }
     at.offset = vector * target_.lanes() * c_.group;
     if (!reduced_vars_.empty()) at.offset += ahead * weight_steps_.back().second;
     return at;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "loop/passes/contraction/halo.h"
+#include "loop/schedule/points.h"
 #include "tensor/room.h"
 
 namespace lemma::loop {
@@ -17,6 +18,7 @@ constexpr int64_t kLeastPoints = 6;
 constexpr size_t kMostReads = 8;
 constexpr int64_t kFewApart = 4;   // elements that are picked from whole vectors
 constexpr double kGoodFill = 0.7;  // of lanes; other lanes are considered below it
+constexpr double kFarResult = 1 << 18;
 
 bool contains(const std::vector<VarId>& vars, VarId var) {
     return std::ranges::find(vars, var) != vars.end();
@@ -89,9 +91,12 @@ public:
         if (!best) return std::nullopt;
         const auto result =
             static_cast<double>(*tensor::volume(graph_.shapes.at(stage_.writes[0].tensor)));
-        double time = 1 / speed_of(now) + 8 * result / products();
-        if (now.lane_in_a) time = 2 / speed_of(now) + 8 * result / products() + transposing(*best);
-        return 1.1 / speed_of(*best) < time ? best : std::nullopt;
+        // A result that leaves the cache between its kernel and the transposition costs more.
+        const double turning = (result > kFarResult ? 24 : 8) * result / products();
+        double time = 1 / speed_of(now) + turning;
+        if (now.lane_in_a) time = 2 / speed_of(now) + turning + transposing(*best);
+        const bool copied = best->points.size() == 1 && should_be_copied(*best);
+        return (copied ? 1.0 : 1.05) / speed_of(*best) < time ? best : std::nullopt;
     }
 
 private:
@@ -373,7 +378,8 @@ private:
     }
     // Relative to full vectors of packed constants.
     double speed_of(const Contraction& c) const {
-        const auto lane = static_cast<double>(pool_.extent(c.lane));
+        const int64_t extent = lane_extent(c);
+        const auto lane = static_cast<double>(extent);
         const auto lanes = static_cast<double>(graph_.lanes);
         const double fill = lane / (std::ceil(lane / lanes) * lanes);
         const int64_t points = extent_of(c.points);
@@ -381,15 +387,43 @@ private:
             const auto used = static_cast<double>(points);
             return is_constant(c.b) ? fill : fill * used / (used + 3);
         }
-        // Loads bound a tile of few points. A large operand that many points share is better
-        // packed.
+        const bool copied = should_be_copied(c);
+        if (copied && c.points.size() == 1) {
+            const auto used = static_cast<double>(points);
+            return fill * used / (used + 4);
+        }
+        // Loads bound a tile of few points.
         const double loads = points == 1 ? 0.5 : points == 2 ? 0.85 : 0.95;
-        constexpr int64_t kShared = 32, kLarge = 12'000;
-        const bool large = points > kShared && extent_of(c.reduced) * pool_.extent(c.lane) > kLarge;
+        return fill * loads * (copied ? 0.6 : 1.0) * (is_apart(c) && points < 4 ? 0.6 : 1.0);
+    }
+    bool is_apart(const Contraction& c) const {
         const auto last = pool_.affine(pool_[c.b].args.back());
-        const bool apart =
-            std::ranges::find(last->terms, AddressTerm{c.lane, 1}) == last->terms.end();
-        return fill * loads * (large ? 0.6 : 1.0) * (apart && points < 4 ? 0.6 : 1.0);
+        return std::ranges::find(last->terms, AddressTerm{c.lane, 1}) == last->terms.end();
+    }
+    // Whether the operand in place is large and shared (points.h).
+    bool should_be_copied(const Contraction& c) const {
+        return pays_to_copy(
+            {extent_of(c.points), extent_of(c.reduced), lane_extent(c), is_apart(c)});
+    }
+    // The steps along the lanes, if all tensors are row-major. Zeros around the operand may keep
+    // its rows apart.
+    int64_t lane_extent(const Contraction& c) const {
+        const auto is_guarded = [&](ExprId index) { return pool_[index].op == Op::Assume; };
+        if (!c.in_place || std::ranges::any_of(pool_[c.b].args, is_guarded)) {
+            return pool_.extent(c.lane);
+        }
+        BufferViews places;
+        const auto place = [&](ir::TensorId id) {
+            const tensor::Shape& shape = graph_.shapes.at(id);
+            places[id] = {{}, graph_.dtypes.at(id), shape, row_major(shape)};
+        };
+        for_each_value(stage_, [&](ExprId value) {
+            pool_.visit_reads(value, [&](ExprId at, const Expr& e) {
+                if (at != stage_.total) place(tensor_of(e));
+            });
+        });
+        place(stage_.writes[0].tensor);
+        return merge_lanes(stage_, c, pool_, places).extent;
     }
     // Upper bound for any tile.
     int64_t packed_elements(const Contraction& c) const {

@@ -9,6 +9,7 @@
 #include "loop/passes/contraction/squares.h"
 #include "loop/passes/test_region.h"
 #include "loop/passes/verify.h"
+#include "loop/schedule/points.h"
 
 namespace lemma::loop {
 namespace {
@@ -60,6 +61,33 @@ TEST(FindContractions, LanesAreTheFewColumnsOfSmallProducts) {
         EXPECT_FALSE(c.lane_in_a);
         EXPECT_EQ(c.in_place, !constant);
         EXPECT_EQ(verify(t.region), "");
+    }
+}
+
+// Convolutions of one element: the lanes run on from row to row, where rows are adjacent.
+TEST(MergeLanes, RowsThatAreAdjacentAreOne) {
+    for (const bool halo : {false, true}) {
+        TestRegion t;
+        const ir::TensorId x = t.input("x", {90, 13, 11}), w = t.weights("w", {40, 90});
+        const ir::TensorId y = t.tensor("y", {40, 13, 11});
+        t.sum("y", y, {90}, [&](const auto& i) {
+            return t.make(Op::Mul, t.read(x, {i[3], i[1], i[2]}), t.read(w, {i[0], i[3]}));
+        });
+        FusionGroup& group = t.graph.groups.back();
+        ASSERT_EQ(find_contractions(t.graph), 1);
+        const auto natural = find_natural(t.graph, group.stages[0], *group.contraction);
+        ASSERT_TRUE(natural);
+        Contraction c = *natural;
+        for (const auto& [id, shape] : t.graph.shapes) {
+            t.places[id] = {{}, tensor::DType::F32, shape, row_major(shape)};
+        }
+        if (halo) t.places[x].layout.strides = {13 * 12, 12, 1};
+        const Lanes lanes = merge_lanes(group.stages[0], c, t.pool, t.places);
+        EXPECT_EQ(lanes.extent, halo ? 11 : 13 * 11);
+        EXPECT_EQ(lanes.merged.size(), halo ? 0U : 1U);
+        choose_tile(group.stages[0], t.pool, t.places, {.registers = 32}, c);
+        EXPECT_EQ(c.copies, !halo);
+        EXPECT_EQ(c.stacked.valid(), halo);
     }
 }
 

@@ -166,6 +166,17 @@ std::optional<FusionGroup> choose_for_device(RegionGraph& region,
     return adding;
 }
 
+// Memory for the panel that an item copies, if the operand is copied.
+void add_panel(StageGraph& graph, FusionGroup& group, const Target& target) {
+    Contraction& c = *group.contraction;
+    if (!c.copies) return;
+    int64_t elements = c.panel_blocks * c.vectors * target.lanes();
+    for (const VarId var : c.reduced) elements = total_elements(elements, graph.pool.extent(var));
+    c.panel = graph.new_tensor(tensor::DType::F32, {elements});
+    graph.scratch.insert(c.panel);
+    group.writes.push_back(c.panel);
+}
+
 }  // namespace
 
 int pack_weights(RegionGraph& region, const Target& target, Numerics numerics) {
@@ -192,7 +203,9 @@ int pack_weights(RegionGraph& region, const Target& target, Numerics numerics) {
         }
         if (group.contraction && group.contraction->narrow) {
             pack_narrow(graph, group, target, groups);
-        } else if (group.contraction && !group.contraction->in_place) {
+        } else if (group.contraction && group.contraction->in_place) {
+            add_panel(graph, group, target);
+        } else if (group.contraction) {
             FusionGroup made = pack_group(graph, group, target);
             group.reads.push_back(made.writes[0]);
             groups.push_back(std::move(made));
