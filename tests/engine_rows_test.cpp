@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -158,6 +159,24 @@ TEST(EngineRows, ALongRowIsSharedByThreads) {
 // Rows that exceed the cache stay apart, but the summed elements are stored in the same pass.
 TEST(EngineRows, LongRowsAreThreePasses) {
     compare(model("16, 100000", "y = nn.softmax{axes = [-1]}(x);"), 3);
+}
+
+// Long sums add sections of floats in double. Equal elements show every rounding of the sum.
+TEST(EngineRows, LongSumsAreExactEnough) {
+    for (const int64_t length : {4097, 4160, 5003, 8191, 100003}) {
+        const std::string text = fmt::format(R"(import math;
+graph G {{ @input {{ x: real[9, {}]; }} @output {{ y: real[9, 1]; }}
+    @compose {{ y = math.sum_reduce{{axes = [-1]}}(x); }} }})",
+                                             length);
+        Array x = *Array::zeros(tensor::DType::F32, {9, length});
+        const double tenth = static_cast<double>(0.1F);
+        std::ranges::fill(x.reals, tenth);
+        size_t kernels = 0;
+        const NamedArrays got = run_compiled(text, {{"x", {x}}}, 1, kernels);
+        ASSERT_TRUE(got.contains("y"));
+        const double want = tenth * static_cast<double>(length);
+        for (const double sum : got.at("y")[0].reals) EXPECT_NEAR(sum, want, 4e-7 * want);
+    }
 }
 
 // Numbers and rows of the kernel that other kernels read, too.

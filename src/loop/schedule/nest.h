@@ -228,6 +228,10 @@ private:
                   const std::vector<StageGuard>& guards,
                   const Sums& sums,
                   Block& out);
+    // Adds the vectors from one number to another to the sums, in turn.
+    using AddVectors = std::function<void(ExprId, ExprId, const Sums&, Block&)>;
+    bool adds_wide_floats(const Sums& sums);
+    void in_sections(ExprId end, const Sums& sums, Block& out, const AddVectors& add);
     bool is_copied(size_t depth, const std::vector<StageGuard>& guards) const;
     size_t count_sums() const;
     ExprId all_of(const Sums& sums);

@@ -12,6 +12,7 @@ namespace {
 
 constexpr int64_t kLongReduction = 4096;  // longer sums of floats use double
 constexpr int64_t kSums = 4;              // at a time, along the lanes
+constexpr int64_t kSection = 16;          // floats of a lane, before they are added to a double
 
 }  // namespace
 
@@ -425,6 +426,34 @@ ExprId NestSteps::all_of(const Sums& sums) {
     return values[0];
 }
 
+// Whether floats are added to doubles.
+bool NestSteps::adds_wide_floats(const Sums& sums) {
+    return stage_.combine == ir::FormulaOp::Sum &&
+           build_.type(build_.get(sums[0])).kind == Kind::F64 &&
+           pool_[stage_.writes[0].value].type.kind == Kind::F32;
+}
+
+// Converting every vector would take longer than adding it. So a few are added as floats first.
+void NestSteps::in_sections(ExprId end, const Sums& sums, Block& out, const AddVectors& add) {
+    const Type type{Kind::F32, target_.lanes()};
+    const int64_t steps = kSection * std::ssize(sums);
+    const VarId section = build_.var({});
+    For all{section, build_.integer(0), end, steps, {}};
+    Sums parts;
+    for (size_t i = 0; i < sums.size(); ++i) {
+        parts.push_back(build_.local(type));
+        all.body.push_back({Set{parts.back(), neutral(type)}});
+    }
+    const ExprId begin = build_.index(section);
+    const ExprId last = build_.make(Op::Add, {begin, build_.integer(steps)});
+    add(begin, build_.make(Op::Min, {last, end}), parts, all.body);
+    for (size_t i = 0; i < sums.size(); ++i) {
+        const ExprId part = build_.cast(build_.get(parts[i]), Kind::F64);
+        all.body.push_back({Set{sums[i], build_.make(Op::Add, {build_.get(sums[i]), part})}});
+    }
+    out.push_back({std::move(all)});
+}
+
 // The innermost reduction: each of the sums takes vectors in turn, then a masked vector for the
 // rest.
 void NestSteps::in_lanes(const NestLoop& loop,
@@ -442,24 +471,30 @@ void NestSteps::in_lanes(const NestLoop& loop,
         guarded(guards, block, [&](Block& inner) { accumulate(sum, inner); });
         fresh_ = false;
     };
-    const auto add_vectors = [&](ExprId begin, ExprId end, int64_t by) {
+    const auto add_vectors = [&](ExprId begin, ExprId end, const Sums& to, Block& block) {
         const VarId blocks = build_.var({});
-        For body{blocks, begin, end, by, {}};
-        for (int64_t i = 0; i < by; ++i) {
+        For body{blocks, begin, end, std::ssize(to), {}};
+        for (size_t i = 0; i < to.size(); ++i) {
             Address address;
-            address.offset = i * target_.lanes();
+            address.offset = static_cast<int64_t>(i) * target_.lanes();
             address.add(blocks, target_.lanes());
             address.add(lower_.lane_var, 1);
             lower_.bind(loop.var, std::move(address));
-            add_vector(sums[static_cast<size_t>(i)], {}, body.body);
+            add_vector(to[i], {}, body.body);
         }
-        out.push_back({std::move(body)});
+        block.push_back({std::move(body)});
     };
     // Few vectors need no loop. The reduction around them may have one, unless it is the only one.
     const int64_t vectors = loop.extent / target_.lanes();
     const bool few = !loop.end.valid() && vectors < 2 * kSums;
     const bool only = !loop.end.valid() && shape_.reductions.size() == 1;
-    if (!few && !build_.is_integer(in_turns, 0)) add_vectors(build_.integer(0), in_turns, count);
+    if (!few && !build_.is_integer(in_turns, 0)) {
+        if (adds_wide_floats(sums)) {
+            in_sections(in_turns, sums, out, add_vectors);
+        } else {
+            add_vectors(build_.integer(0), in_turns, sums, out);
+        }
+    }
     int64_t next = few ? 0 : vectors / count * count;
     if (!loop.end.valid()) {
         for (; next < vectors; ++next) {
@@ -468,7 +503,7 @@ void NestSteps::in_lanes(const NestLoop& loop,
             add_vector(sums[static_cast<size_t>(next % count)], {}, out);
         }
     } else if (count > 1) {
-        add_vectors(in_turns, whole, 1);
+        add_vectors(in_turns, whole, {sums[0]}, out);
     }
     const ExprId in_whole = build_.make(Op::Mul, {whole, lanes});
     const ExprId rest = build_.make(Op::Sub, {steps, in_whole});
