@@ -545,6 +545,8 @@ private:
                 return static_cast<double>(exponent_of(x));
             case Op::Mantissa:
                 return std::ldexp(x, -exponent_of(x));
+            case Op::FirstTerm:
+                return first_term(x);
             case Op::Library:
                 return library(e, a);
             default:
@@ -560,6 +562,15 @@ private:
     static double extreme(double x, double y, bool least) {
         if (std::isnan(x) || std::isnan(y)) return std::numeric_limits<double>::quiet_NaN();
         return least ? (y < x ? y : x) : (x < y ? y : x);
+    }
+    // The nearest multiple of the last place of a bf16, halves away from zero.
+    static double first_term(double x) {
+        constexpr int kBits = 8, kLeastExponent = -126;
+        if (std::isnan(x)) return std::copysign(1.0, x);
+        const int exponent = x == 0 ? kLeastExponent : std::max(std::ilogb(x), kLeastExponent);
+        const double last = std::ldexp(1.0, exponent - kBits + 1);
+        const double near = std::isinf(x) ? x : std::round(x / last) * last;
+        return std::fabs(near) < 0x1p128 ? near : std::copysign(1.0, x);
     }
     // For a positive, normal float: the mantissa lies between sqrt(1/2) and sqrt(2).
     static int exponent_of(double x) {

@@ -370,7 +370,9 @@ void Emitter::emit_if(const loop::If& s) {
 void Emitter::emit_store(const loop::StoreStmt& s) {
     const loop::Buffer& buffer = f_.buffers[s.buffer.value];
     const unsigned lanes = f_[s.value].type.lanes;
-    Value* const stored = to_memory(b_, value(s.value), buffer.dtype);
+    const bool exact = f_[s.value].op == Op::FirstTerm && buffer.dtype == DType::BF16;
+    Value* const stored = exact ? emit_upper_bits(b_, value(s.value))
+                                : to_memory(b_, value(s.value), buffer.dtype);
     const llvm::Align align = alignment(s.buffer, s.address, lanes);
     Value* const mask = s.mask.valid() ? value(s.mask) : nullptr;
     if (lanes > 1 && scattered(s.address)) {
@@ -682,6 +684,8 @@ Value* Emitter::arithmetic(const loop::Expr& e, const std::vector<Value*>& v) {
             return call(intrinsic::copysign, t, v);
         case Op::Scale:
             return emit_scale(b_, v[0], v[1], options_);
+        case Op::FirstTerm:
+            return emit_first_term(b_, v[0]);
         case Op::Exponent:
         case Op::Mantissa: {
             llvm::Type* const i32 = lanes_of(b_.getInt32Ty(), e.type.lanes);

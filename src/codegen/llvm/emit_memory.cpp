@@ -3,6 +3,8 @@
 
 #include <llvm/IR/Type.h>
 
+#include "codegen/llvm/emit_vectors.h"
+
 namespace lemma::codegen {
 
 using llvm::Value;
@@ -59,16 +61,8 @@ Value* to_memory(llvm::IRBuilder<>& b, Value* v, DType dtype) {
     switch (dtype) {
         case DType::F16:
             return b.CreateFPTrunc(v, stored);
-        case DType::BF16: {
-            // Rounds to nearest, ties to even; NaN stays NaN.
-            llvm::Type* const i32 = like(b.getInt32Ty(), v);
-            Value* const bits = b.CreateBitCast(v, i32);
-            Value* const odd = b.CreateAnd(b.CreateLShr(bits, 16), 1);
-            Value* const half = llvm::ConstantInt::get(i32, 0x7FFF);
-            Value* const rounded = b.CreateLShr(b.CreateAdd(b.CreateAdd(bits, half), odd), 16);
-            Value* const nan = b.CreateOr(b.CreateLShr(bits, 16), 0x40);
-            return b.CreateTrunc(b.CreateSelect(b.CreateFCmpUNO(v, v), nan, rounded), stored);
-        }
+        case DType::BF16:
+            return emit_bf16(b, v);
         case DType::F32:
         case DType::F64:
         case DType::I64:

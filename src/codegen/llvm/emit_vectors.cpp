@@ -6,6 +6,8 @@
 
 #include <array>
 
+#include "loop/ir/dots.h"
+
 namespace lemma::codegen {
 
 namespace {
@@ -15,6 +17,12 @@ namespace intrinsic = llvm::Intrinsic;
 
 llvm::Type* vector_of(llvm::Type* scalar, unsigned lanes) {
     return lanes == 1 ? scalar : llvm::FixedVectorType::get(scalar, lanes);
+}
+
+// The type with as many lanes as the value, of so many bits.
+llvm::Type* bits_of(llvm::IRBuilder<>& b, const Value* x, unsigned bits) {
+    const auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+    return vector_of(b.getIntNTy(bits), vector ? vector->getNumElements() : 1);
 }
 
 // The instruction for one signed and one unsigned vector.
@@ -139,6 +147,33 @@ Value* emit_compare(llvm::IRBuilder<>& b,
 
 // Without an instruction in two halves, because 2^n may underflow or overflow where the product
 // does not. The first product is exact, so that both ways round once.
+Value* emit_bf16(llvm::IRBuilder<>& b, Value* x) {
+    llvm::Type* const i32 = bits_of(b, x, 32);
+    Value* const bits = b.CreateBitCast(x, i32);
+    Value* const odd = b.CreateAnd(b.CreateLShr(bits, 16), 1);
+    Value* const half = llvm::ConstantInt::get(i32, 0x7FFF);
+    Value* const rounded = b.CreateLShr(b.CreateAdd(b.CreateAdd(bits, half), odd), 16);
+    Value* const nan = b.CreateOr(b.CreateLShr(bits, 16), 0x40);
+    Value* const result = b.CreateSelect(b.CreateFCmpUNO(x, x), nan, rounded);
+    return b.CreateTrunc(result, bits_of(b, x, 16));
+}
+
+Value* emit_upper_bits(llvm::IRBuilder<>& b, Value* x) {
+    Value* const bits = b.CreateBitCast(x, bits_of(b, x, 32));
+    return b.CreateTrunc(b.CreateLShr(bits, 16), bits_of(b, x, 16));
+}
+
+Value* emit_first_term(llvm::IRBuilder<>& b, Value* x) {
+    llvm::Type* const i32 = bits_of(b, x, 32);
+    const auto number = [&](uint32_t n) { return llvm::ConstantInt::get(i32, n); };
+    Value* const bits = b.CreateBitCast(x, i32);
+    Value* const size = b.CreateAnd(bits, number(0x7FFFFFFF));
+    Value* const finite = b.CreateICmpULT(size, number(loop::kRoundsToInfinity));
+    Value* const near = b.CreateAnd(b.CreateAdd(bits, number(0x8000)), number(0xFFFF0000));
+    Value* const one = b.CreateOr(b.CreateAnd(bits, number(0x80000000)), number(0x3F800000));
+    return b.CreateBitCast(b.CreateSelect(finite, near, one), x->getType());
+}
+
 Value* emit_scale(llvm::IRBuilder<>& b, Value* x, Value* n, const EmitOptions& options) {
     llvm::Type* const t = x->getType();
     const auto* const vector = llvm::dyn_cast<llvm::FixedVectorType>(t);

@@ -31,6 +31,12 @@ llvm::Value* emit_compare(llvm::IRBuilder<>& b,
                           loop::Op op,
                           loop::Type from,
                           const std::vector<llvm::Value*>& v);
+// A float as the bits of a bf16: rounds to nearest, ties to even; NaN stays NaN. And the upper bits
+// of a float that is one already.
+llvm::Value* emit_bf16(llvm::IRBuilder<>& b, llvm::Value* x);
+llvm::Value* emit_upper_bits(llvm::IRBuilder<>& b, llvm::Value* x);
+// loop::Op::FirstTerm.
+llvm::Value* emit_first_term(llvm::IRBuilder<>& b, llvm::Value* x);
 // loop::Op::Scale: x * 2^n.
 llvm::Value* emit_scale(llvm::IRBuilder<>& b,
                         llvm::Value* x,

@@ -103,6 +103,13 @@ int64_t dot_bytes(int64_t total, int64_t a, int64_t b, int64_t signs) {
     return static_cast<int32_t>(total);
 }
 
+float first_term(float value) {
+    constexpr uint32_t kSign = 0x80000000U, kOne = 0x3F800000U, kUpper = 0xFFFF0000U;
+    const auto bits = std::bit_cast<uint32_t>(value);
+    if ((bits & ~kSign) >= kRoundsToInfinity) return std::bit_cast<float>((bits & kSign) | kOne);
+    return std::bit_cast<float>((bits + 0x8000U) & kUpper);
+}
+
 void multiply_tiles(const TileSizes& sizes, const TileData& a, const TileData& b, TileData& total) {
     const bool real = sizes.products == TileProducts::Bf16;
     const int64_t signs =

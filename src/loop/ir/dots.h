@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// loop/ir/dots.h — the meaning of dot products and tile registers, for evaluation without them.
+// loop/ir/dots.h — the meaning of dot products, tile registers and their operands, for
+// evaluation without them.
 #pragma once
 
 #include <array>
@@ -12,6 +13,11 @@ namespace lemma::loop {
 
 // Op::DotBytes in one lane: `signs` has bit 0 for signed bytes of `a`, and bit 1 for those of `b`.
 int64_t dot_bytes(int64_t total, int64_t a, int64_t b, int64_t signs);
+
+// The bits of the least float whose nearest bf16 is infinite.
+constexpr uint32_t kRoundsToInfinity = 0x7F7F8000U;
+// Op::FirstTerm.
+float first_term(float value);
 
 struct TileData {
     std::array<std::byte, size_t{kMostTileRows} * kTileBytes> bytes{};

@@ -32,6 +32,28 @@ TEST(DotBytes, DoesNotSaturate) {
     EXPECT_EQ(dot_bytes(INT32_MAX, four(1, 0, 0, 0), four(1, 0, 0, 0), 0), INT32_MIN);
 }
 
+TEST(FirstTerm, IsTheNearestBf16) {
+    EXPECT_EQ(first_term(0.0f), 0.0f);
+    EXPECT_EQ(first_term(-1.5f), -1.5f);
+    EXPECT_EQ(first_term(0x1.01p0f), 0x1.02p0f);  // halves away from zero
+    EXPECT_EQ(first_term(-0x1.01p0f), -0x1.02p0f);
+    EXPECT_EQ(first_term(0x1.00FFFEp0f), 1.0f);
+    EXPECT_EQ(first_term(0x1.FFp3f), 16.0f);
+    EXPECT_EQ(first_term(0x1.FEp127f), 0x1.FEp127f);
+    EXPECT_EQ(first_term(0x1.FEFFFEp127f), 0x1.FEp127f);
+}
+
+// The rest then has the value of the float.
+TEST(FirstTerm, IsFinite) {
+    EXPECT_EQ(first_term(0x1.FFp127f), 1.0f);
+    EXPECT_EQ(first_term(-0x1.FFFFFEp127f), -1.0f);
+    EXPECT_EQ(first_term(INFINITY), 1.0f);
+    EXPECT_EQ(first_term(-INFINITY), -1.0f);
+    EXPECT_EQ(std::fabs(first_term(NAN)), 1.0f);
+    EXPECT_EQ(first_term(std::bit_cast<float>(0x7FFFFFFFU)), 1.0f);
+    EXPECT_EQ(first_term(std::bit_cast<float>(0xFFFFFFFFU)), -1.0f);
+}
+
 TEST(MultiplyTiles, AddsTheProductOfBytes) {
     TileData a, b, total;
     for (int row = 0; row < 2; ++row) {

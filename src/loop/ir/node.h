@@ -85,6 +85,10 @@ enum class Op : uint8_t {
     Scale,
     Exponent,
     Mantissa,
+    // Of a float, the first of two bf16 whose sum is close to it: the nearest bf16, halves away
+    // from zero; or 1 with the sign of the float, if that is not finite. The second one is the
+    // rest.
+    FirstTerm,
     // Of two vectors, in groups of twice `integer` lanes: from each, one behind the other, the
     // first halves of its groups, or the second ones.
     FirstHalves,

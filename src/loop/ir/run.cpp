@@ -457,6 +457,7 @@ private:
             };
             return a * power(n >> 1) * power(n - (n >> 1));
         }
+        if (op == Op::FirstTerm) return first_term(a);
         LEMMA_CHECK(op == Op::Exponent || op == Op::Mantissa);
         const auto bits = std::bit_cast<uint32_t>(a);
         const int32_t exponent = static_cast<int32_t>(bits - 0x3F3504F3U) >> 23;  // sqrt(1/2)

@@ -93,6 +93,8 @@ const char* op_text(Op op) {
             return "exponent";
         case Op::Mantissa:
             return "mantissa";
+        case Op::FirstTerm:
+            return "first_term";
         case Op::FirstHalves:
             return "first_halves";
         case Op::SecondHalves:
