@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps whose result interleaves a few rows, as a channel shuffle does: the result is contiguous
 // along a short variable and its rows are contiguous along another. A vector of each row is
-// computed, and the vectors are interleaved in registers.
+// computed, and the vectors are interleaved in registers. Several writes may do so alike, such as
+// those of pairs of terms (terms.h).
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "loop/schedule/nest.h"
@@ -21,11 +23,19 @@ public:
     std::optional<ScheduledKernel> make();
 
 private:
+    bool is_map() const;
     bool find_variables();
-    bool reads_rows() const;
+    bool reads_rows(const StageWrite& write) const;
+    bool is_alike(const StageWrite& write) const;
+    bool may_fail() const;
     void outer_loops(Block& out);
     void row(Block& out);
     void part(const Address& first, int64_t count, Block& out);
+    void store(const StageWrite& write,
+               const std::vector<ExprId>& vectors,
+               const Address& first,
+               int64_t count,
+               Block& out);
     std::vector<ExprId> interleaved(std::vector<ExprId> vectors);
     ExprId mask(int64_t count);
     int64_t lanes() const { return context_.target.lanes(); }
@@ -55,14 +65,40 @@ bool InterleavedKernel::find_variables() {
     for (const StageLoop& loop : stage.loops) {
         if (loop.var != way_ && step(loop.var) == ways_ && loop.extent >= lanes()) row_ = loop.var;
     }
-    return row_.valid() && reads_rows();
+    return row_.valid() && std::ranges::all_of(stage.writes, [&](const StageWrite& other) {
+               return is_alike(other) && reads_rows(other);
+           });
+}
+
+// Whether every step assigns one element for each write, without guards or a condition.
+bool InterleavedKernel::is_map() const {
+    const Stage& stage = context_.stage;
+    return stage.combine == ir::FormulaOp::Assign && !stage.writes.empty() && !stage.empty &&
+           stage.guards.empty() && !stage.condition.valid() &&
+           (stage.writes.size() == 1 || any_order(stage, pool_));
+}
+
+// Whether the write has the steps of the first one.
+bool InterleavedKernel::is_alike(const StageWrite& write) const {
+    const StageWrite& first = context_.stage.writes[0];
+    return std::ranges::all_of(std::array{way_, row_}, [&](VarId var) {
+        return context_.stride(write.tensor, write.index, var) ==
+               context_.stride(first.tensor, first.index, var);
+    });
+}
+
+bool InterleavedKernel::may_fail() const {
+    Faults faults(pool_, context_.places);
+    return std::ranges::any_of(context_.stage.writes, [&](const StageWrite& write) {
+        return faults.of(write.value).valid() || faults.outside(write.tensor, write.index).valid();
+    });
 }
 
 // Whether a vector along the row needs no gathering.
-bool InterleavedKernel::reads_rows() const {
-    const StageWrite& write = context_.stage.writes[0];
+bool InterleavedKernel::reads_rows(const StageWrite& write) const {
+    const tensor::DType dtype = context_.places.at(write.tensor).dtype;
     bool good = pool_[write.value].type.kind == Kind::F32 &&
-                context_.places.at(write.tensor).dtype == tensor::DType::F32;
+                (dtype == tensor::DType::F32 || dtype == tensor::DType::BF16);
     bool any = false;
     pool_.visit_reads(write.value, [&](ExprId, const Expr& read) {
         const int64_t step = context_.stride(tensor_of(read), read.args, row_);
@@ -73,13 +109,7 @@ bool InterleavedKernel::reads_rows() const {
 }
 
 std::optional<ScheduledKernel> InterleavedKernel::make() {
-    const Stage& stage = context_.stage;
-    if (!is_plain(stage) || !find_variables()) return std::nullopt;
-    Faults faults(pool_, context_.places);
-    const StageWrite& write = stage.writes[0];
-    if (faults.of(write.value).valid() || faults.outside(write.tensor, write.index).valid()) {
-        return std::nullopt;
-    }
+    if (!is_map() || !find_variables() || may_fail()) return std::nullopt;
     Function& function = result_.function;
     function.name = "interleaved";
     function.item = build_.var("item");
@@ -147,21 +177,33 @@ ExprId InterleavedKernel::mask(int64_t count) {
 
 // `count` elements of all rows.
 void InterleavedKernel::part(const Address& first, int64_t count, Block& out) {
-    const StageWrite& write = context_.stage.writes[0];
-    std::vector<ExprId> vectors;
-    for (int64_t way = 0; way < ways_; ++way) {
-        Address here = first;
-        here.add(lower_.lane_var, 1);
-        lower_.bind(row_, std::move(here));
-        Address number;
-        number.offset = way;
-        lower_.bind(way_, std::move(number));
-        lower_.set_lanes(context_.target.lanes(), mask(count));
-        vectors.push_back(build_.spread(lower_.value(write.value), context_.target.lanes()));
-        out.push_back({Let{vectors.back()}});
+    std::vector<std::vector<ExprId>> results;
+    for (const StageWrite& write : context_.stage.writes) {
+        std::vector<ExprId> vectors;
+        for (int64_t way = 0; way < ways_; ++way) {
+            Address here = first;
+            here.add(lower_.lane_var, 1);
+            lower_.bind(row_, std::move(here));
+            Address number;
+            number.offset = way;
+            lower_.bind(way_, std::move(number));
+            lower_.set_lanes(context_.target.lanes(), mask(count));
+            vectors.push_back(build_.spread(lower_.value(write.value), context_.target.lanes()));
+            out.push_back({Let{vectors.back()}});
+        }
+        results.push_back(interleaved(std::move(vectors)));
     }
-    vectors = interleaved(std::move(vectors));
-    // The result is contiguous from the first element of the first row on.
+    for (size_t i = 0; i < results.size(); ++i) {
+        store(context_.stage.writes[i], results[i], first, count, out);
+    }
+}
+
+// The result is contiguous from the first element of the first row on.
+void InterleavedKernel::store(const StageWrite& write,
+                              const std::vector<ExprId>& vectors,
+                              const Address& first,
+                              int64_t count,
+                              Block& out) {
     for (int64_t i = 0; i < ways_ && i * lanes() < count * ways_; ++i) {
         Address here = first;
         here.offset += i * lanes() / ways_;
