@@ -25,7 +25,7 @@ using testing_support::load_text;
 using testing_support::random_inputs;
 using testing_support::run_interpreter;
 
-constexpr double kAlways = HUGE_VAL, kNever = 0;  // of EngineOptions::window_share
+constexpr double kAlways = HUGE_VAL, kNever = 0;  // of window_share and term_share
 
 // Between -1 and 1.
 double weight(const std::string& name, uint64_t i) {
@@ -40,6 +40,7 @@ struct Ran {
 Ran run(const std::string& text, const NamedArrays& inputs, EngineOptions options) {
     const auto state = load_text(text, weight);
     options.verify = true;
+    options.term_share = kNever;
     options.dump_pass = "schedule";
     auto engine = Engine::create(*state, std::move(options));
     EXPECT_TRUE(engine) << engine.error().message;
@@ -202,6 +203,7 @@ TEST(EngineWinograd, KernelsMatchTheirLoops) {
                                           {.target = (*compiler)->target(),
                                            .numerics = numerics,
                                            .window_share = kAlways,
+                                           .term_share = kNever,
                                            .verify = true});
         std::vector<loop::ScheduledKernel*> kernels;
         for (loop::PlanStep& step : plan.steps) {

@@ -34,6 +34,7 @@ struct EngineOptions {
     int32_t least_steps = loop::kLeastSteps;   // of a tiled sum
     double least_gain = loop::kLeastGain;      // of merged products; 0: always merge
     double window_share = loop::kWindowShare;  // of sums over windows; 0: plain sums
+    double term_share = loop::kTermShare;      // of sums of terms of bf16; 0: none
     // Of interpreted operations. With accumulate = F32, the compiler's numerics must be strict.
     interpret::RunOptions run = {};
     // Reads the data of variables that the state does not have, on demand.

@@ -85,6 +85,7 @@ loop::PlanOptions Engine::plan_options() const {
             .least_steps = options_.least_steps,
             .least_gain = options_.least_gain,
             .window_share = options_.window_share,
+            .term_share = options_.term_share,
             .apart = options_.guarded,
             .carried = std::move(carried),
             .verify = options_.verify};

@@ -22,6 +22,8 @@ constexpr int32_t kLeastSteps = 4096;
 constexpr double kLeastGain = 1.04;
 // A sum over windows on transformed tiles must take at most this share of the time of a plain sum.
 constexpr double kWindowShare = 0.92;
+// Likewise a sum of products on tile registers, of floats as two terms of bf16 each.
+constexpr double kTermShare = 0.8;
 
 // The kinds of groups. Passes see the stages of compiled groups only; any other group is one
 // operation.

@@ -189,6 +189,7 @@ std::string contraction_text(const Contraction& c) {
         c.rows,
         c.columns,
         c.kind == Kind::I32 ? " of bytes"
+        : c.terms           ? " of terms"
         : c.window          ? window_text(*c.window)
                             : "");
 }

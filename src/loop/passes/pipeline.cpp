@@ -10,6 +10,7 @@
 #include "loop/passes/contraction/pack.h"
 #include "loop/passes/contraction/split.h"
 #include "loop/passes/contraction/squares.h"
+#include "loop/passes/contraction/terms.h"
 #include "loop/passes/contraction/windows.h"
 #include "loop/passes/fusion/fuse.h"
 #include "loop/passes/fusion/fuse_dynamic.h"
@@ -64,6 +65,9 @@ int siblings(RegionGraph& region, const PassOptions& options) {
 }
 int windows(RegionGraph& region, const PassOptions& options) {
     return find_windows(region.graph, options.target, options.numerics, options.window_share);
+}
+int terms(RegionGraph& region, const PassOptions& options) {
+    return find_terms(region.graph, options.target, options.numerics, options.term_share);
 }
 int layout(RegionGraph& region, const PassOptions&) {
     region.layouts = choose_layouts(region.graph, region.fixed);
@@ -151,7 +155,9 @@ const std::vector<Pass>& pipeline() {
          "scales by channel are part of the weights"},
         {"windows", kOptimise, {"contract"}, windows,
          "sums over windows that pay on transformed tiles are known", false},
-        {"layout", kOptimise, {"contract", "windows", "boundary"}, layout,
+        {"terms", kOptimise, {"contract", "fold", "windows"}, terms,
+         "floats that pay as two bf16 on tile registers have them", false},
+        {"layout", kOptimise, {"contract", "windows", "terms", "boundary"}, layout,
          "tensors are laid out for contractions"},
         {"concat", kOptimise, {"layout"}, on_region<find_insertions>,
          "parts along inner axes lie in the whole"},

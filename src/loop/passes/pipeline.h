@@ -16,6 +16,7 @@ struct PassOptions {
     Numerics numerics = Numerics::Default;
     double least_gain = kLeastGain;
     double window_share = kWindowShare;
+    double term_share = kTermShare;
     bool verify = false;  // run verify.h after each pass
 };
 

@@ -319,6 +319,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
                              options_.numerics,
                              options_.least_gain,
                              options_.window_share,
+                             options_.term_share,
                              options_.verify};
     run_passes(PassPhase::Stages, scope, passes, log);
     if (options_.fuse) run_passes(PassPhase::Optimise, scope, passes, log);

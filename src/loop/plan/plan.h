@@ -180,6 +180,7 @@ struct PlanOptions {
     int32_t least_steps = kLeastSteps;                // of a tiled sum
     double least_gain = kLeastGain;                   // of merged products; 0: always merge
     double window_share = kWindowShare;               // of sums over windows; 0: plain sums
+    double term_share = kTermShare;                   // of sums of terms of bf16; 0: none
     bool apart = false;                               // computed tensors share no memory
     bool integer_powers = false;                      // kernels may have Op::Pow of ints
     std::vector<CarriedPair> carried = {};            // may share memory

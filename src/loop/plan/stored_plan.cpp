@@ -208,6 +208,7 @@ void fields(Archive& archive, const PlanOptions& options) {
                  least_steps,
                  least_gain,
                  window_share,
+                 term_share,
                  apart,
                  integer_powers,
                  carried,
@@ -220,6 +221,7 @@ void fields(Archive& archive, const PlanOptions& options) {
             least_steps,
             least_gain,
             window_share,
+            term_share,
             apart,
             integer_powers,
             carried);

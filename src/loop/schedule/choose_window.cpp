@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "loop/schedule/points.h"
+#include "loop/schedule/tiles.h"
 #include "loop/schedule/window.h"
 #include "loop/schedule/winograd.h"
 
@@ -271,13 +272,12 @@ double choose_window(const StagePool& pool, const Target& target, Contraction& c
     return best;
 }
 
-double direct_cost(const StagePool& pool, const Target& target, const Contraction& c) {
-    double steps = 1;
-    for (const auto* vars : {&c.points, &c.batch, &c.reduced}) {
-        for (const VarId var : *vars) steps *= static_cast<double>(pool.extent(var));
-    }
+// The cost of products, and of reading their packed operand if it does not stay in the cache.
+static double with_weights(const StagePool& pool,
+                           const Target& target,
+                           const Contraction& c,
+                           double products) {
     const int64_t vectors = ceil_of(pool.extent(c.lane), target.lanes());
-    const double products = steps * static_cast<double>(vectors) / 2 / 0.93;
     int64_t weights = total_elements(vectors, target.vector_bytes);
     for (const auto* vars : {&c.batch, &c.reduced}) {
         for (const VarId var : *vars) weights = total_elements(weights, pool.extent(var));
@@ -285,6 +285,69 @@ double direct_cost(const StagePool& pool, const Target& target, const Contractio
     if (weights <= target.l2_bytes / 2) return products;
     const double stream = stream_cost(weights, weights);
     return at_once(products, stream);
+}
+
+double direct_cost(const StagePool& pool, const Target& target, const Contraction& c) {
+    double steps = 1;
+    for (const auto* vars : {&c.points, &c.batch, &c.reduced}) {
+        for (const VarId var : *vars) steps *= static_cast<double>(pool.extent(var));
+    }
+    const int64_t vectors = ceil_of(pool.extent(c.lane), target.lanes());
+    return with_weights(pool, target, c, steps * static_cast<double>(vectors) / 2 / 0.93);
+}
+
+// Steps of the products on tile registers, for one tile of points. In the layout of the terms, the
+// inner axis is followed by the last one of the others. Steps of a window along that one continue
+// those of the inner variable.
+static double tile_steps(const StagePool& pool, const Contraction& c) {
+    const std::vector<ExprId>& index = pool[c.a].args;
+    size_t inner = 0;
+    while (inner < index.size() && !pool.depends(index[inner], c.inner)) ++inner;
+    const size_t next = index.size() - (inner + 1 == index.size() ? 2 : 1);
+    const auto affine = next < index.size() ? pool.affine(index[next]) : std::nullopt;
+    int64_t run = ceil_of(pool.extent(c.inner), 2);
+    double steps = 1;
+    for (const VarId var : c.reduced) {
+        if (var == c.inner) continue;
+        const bool continues =
+            affine && std::ranges::find(affine->terms, AddressTerm{var, 1}) != affine->terms.end();
+        if (continues) {
+            run = total_elements(run, pool.extent(var));
+        } else {
+            steps *= static_cast<double>(pool.extent(var));
+        }
+    }
+    return steps * static_cast<double>(run / tile_part(run));
+}
+
+double terms_cost(const StagePool& pool, const Target& target, const Contraction& c) {
+    // For each step, twelve products of tiles take 16 cycles each, and their eight tiles come from
+    // the L2 in part. With one vector, each total waits for three products.
+    constexpr double kStep = 240, kEnd = 320;
+    constexpr double kOneStep = 170, kOneEnd = 160;
+    const auto number = [](int64_t n) { return static_cast<double>(n); };
+    // Points of a plain operand are merged (points.h).
+    bool plain = true;
+    for (const ExprId index : pool[c.a].args) {
+        const auto affine = pool.affine(index);
+        plain = plain && affine && affine->terms.size() < 2 && pool[index].op != Op::Assume &&
+                (affine->terms.empty() || affine->terms[0].factor == 1);
+    }
+    double others = 1;  // rows of points, and batches
+    int64_t columns = pool.extent(c.points.back());
+    for (size_t i = 0; i + 1 < c.points.size(); ++i) {
+        const int64_t extent = pool.extent(c.points[i]);
+        if (plain) columns = total_elements(columns, extent);
+        others *= plain ? 1 : number(extent);
+    }
+    for (const VarId var : c.batch) others *= number(pool.extent(var));
+    const int64_t rows = part_of(columns, kMostTileRows);
+    const double pairs = std::ceil(others * number(ceil_of(columns, rows)) / kTileSegments);
+    const double steps = tile_steps(pool, c);
+    const int64_t vectors = ceil_of(pool.extent(c.lane), kTileLanes);
+    const double blocks = number(vectors / kMostTileVectors) * (kEnd + kStep * steps) +
+                          number(vectors % kMostTileVectors) * (kOneEnd + kOneStep * steps);
+    return with_weights(pool, target, c, pairs * blocks);
 }
 
 }  // namespace lemma::loop

@@ -145,8 +145,12 @@ struct Contraction {
     // parts of `cut_steps` steps; 0: not cut. Totals wait in the result's memory between parts.
     size_t cut = 0;
     int64_t cut_steps = 0;
-    bool tiles = false;  // on tile registers (tiles.h): pairs of `vectors` vectors
+    // A and the packed operand have two terms of bf16 for each float (terms.h). A is an element of
+    // the first ones; its tensor has one more axis for the terms, and so has `packed`, before the
+    // lanes. Only on tile registers.
+    bool terms = false;
     std::optional<DeviceTile> device;
+    bool tiles = false;           // on tile registers (tiles.h): pairs of `vectors` vectors
     bool weights_inside = false;  // all blocks for a row of points, not all rows for a block
     bool batch_inside = false;    // likewise all batches
     // If it is valid, `packed` has the transformed weights: [batch of B…, blocks, positions in a
@@ -199,6 +203,8 @@ std::optional<Window> find_window(const Stage& stage,
 double choose_window(const StagePool& pool, const Target& target, Contraction& contraction);
 // The cost of the same sum without transformed tiles.
 double direct_cost(const StagePool& pool, const Target& target, const Contraction& contraction);
+// The cost on tile registers with two terms of bf16 for each float, without making the terms.
+double terms_cost(const StagePool& pool, const Target& target, const Contraction& contraction);
 // The elements of its scratch memory.
 int64_t scratch_elements(const StagePool& pool, const Target& target, const Contraction& c);
 ScheduledKernel schedule_window(const Stage& stage,

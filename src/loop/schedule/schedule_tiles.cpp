@@ -9,21 +9,14 @@
 
 #include "base/check.h"
 #include "loop/schedule/lowering.h"
-#include "loop/schedule/points.h"
 #include "loop/schedule/tiles.h"
 
 namespace lemma::loop {
 
 namespace {
 
-constexpr int64_t kLeastRows = 4;  // points of a tile
-constexpr int64_t kMostVectors = 2;
-constexpr int64_t kSegments = 2;  // tiles of points at a time
-constexpr int64_t kTileLanes = 16;
+constexpr int64_t kSegments = kTileSegments;
 constexpr int64_t kGroupBytes = 4;
-
-// Equal parts of at most `most`; the last one begins earlier instead of being smaller.
-int64_t part_of(int64_t extent, int64_t most) { return ceil_of(extent, ceil_of(extent, most)); }
 
 // The groups of steps that lie side by side in A: those of the innermost variable, and of outer
 // ones that continue it.
@@ -44,12 +37,6 @@ Run run_of(const Contraction& c, const StagePool& pool, const BufferViews& place
     return run;
 }
 
-int64_t largest_part(int64_t groups) {
-    int64_t part = std::min<int64_t>(groups, kMostTileRows);
-    while (groups % part != 0) --part;
-    return part;
-}
-
 class TileKernel {
 public:
     TileKernel(const Stage& stage,
@@ -64,7 +51,7 @@ public:
           build_(lower_.build),
           points_(merge_points(stage, contraction.points, pool, places)),
           run_(run_of(contraction, pool, places)),
-          part_(largest_part(run_.groups)),
+          part_(tile_part(run_.groups)),
           rows_(part_of(points_.columns(), kMostTileRows)),
           row_segments_(ceil_of(points_.columns(), rows_)),
           segments_(row_segments_ * points_.rows()) {}
@@ -83,7 +70,11 @@ private:
     Segment segment(Block& out, ExprId number);
     void block_of(Block& out, const std::function<void(Block&, int64_t, bool)>& visit);
     void products(Block& out, int64_t vectors, size_t depth);
+    void load_a(Block& out, int tile, size_t segment, int64_t term);
+    void load_b(Block& out, int64_t vector, int64_t term);
+    void dot(Block& out, size_t segment, int64_t vector, int a);
     void step(Block& out, int64_t vectors);
+    void step_of_terms(Block& out, int64_t vectors);
     void epilogue(Block& out, size_t segment, int64_t vectors, bool masked);
     void point(Block& out, size_t segment, VarId row, int64_t vectors, bool masked);
     void bind_lanes(int64_t vector, bool masked);
@@ -119,6 +110,7 @@ private:
     int64_t chunks_ = 1, chunk_pairs_ = 1;
     VarId block_, chunk_;
     BufferId packed_, scratch_;
+    int64_t packed_term_ = 0;  // from the first terms of the packed operand to the second
     std::vector<std::pair<VarId, int64_t>> weight_steps_;
     std::vector<VarId> reduced_vars_;
     Segment now_[kSegments];
@@ -133,8 +125,11 @@ ScheduledKernel TileKernel::make() {
     add_tiles();
     decode_item(function.body);
     pairs(function.body);
-    result_.schedule =
-        fmt::format("tiles {}x{}x{}", rows_, part_ * c_.group, c_.vectors * kTileLanes);
+    result_.schedule = fmt::format("tiles {}x{}x{}{}",
+                                   rows_,
+                                   part_ * c_.group,
+                                   c_.vectors * kTileLanes,
+                                   c_.terms ? " terms" : "");
     return std::move(result_);
 }
 
@@ -209,6 +204,7 @@ void TileKernel::decode_item(Block& out) {
         reduced_vars_.push_back(build_.var({}));
         weight_steps_.emplace_back(reduced_vars_.back(), strides[axis++]);
     }
+    if (c_.terms) packed_term_ = strides[axis];
 }
 
 // The place of a segment. The last one of a row begins early enough to be whole.
@@ -310,43 +306,77 @@ TileProducts TileKernel::kind_of_products() const {
     return b ? TileProducts::UnsignedSigned : TileProducts::Unsigned;
 }
 
-void TileKernel::step(Block& out, int64_t vectors) {
+// Loads a tile of the packed operand, of the first or the second terms.
+void TileKernel::load_b(Block& out, int64_t vector, int64_t term) {
+    TileStmt load{.action = TileAction::Load, .tile = b_tile(vector)};
+    load.buffer = packed_;
+    const size_t first = weight_steps_.size() - c_.reduced.size();
+    for (size_t i = 0; i < weight_steps_.size(); ++i) {
+        const auto& [var, stride] = weight_steps_[i];
+        const bool in_run = i >= first + run_.first;
+        if (!in_run) load.address.add(var, stride);
+    }
+    const auto& [var, stride] = weight_steps_.back();
+    load.address.add(var, stride * part_);
+    load.address.offset = vector * kTileLanes * c_.group + term * packed_term_;
+    load.stride = stride;
+    out.push_back({std::move(load)});
+}
+
+// Loads the points of a segment into a tile.
+void TileKernel::load_a(Block& out, int tile, size_t segment, int64_t term) {
     const Expr a = pool_[c_.a];
     const BufferView& from = places_.at(tensor_of(a));
-    for (int64_t j = 0; j < vectors; ++j) {
-        TileStmt load{.action = TileAction::Load, .tile = b_tile(j)};
-        load.buffer = packed_;
-        const size_t first = weight_steps_.size() - c_.reduced.size();
-        for (size_t i = 0; i < weight_steps_.size(); ++i) {
-            const auto& [var, stride] = weight_steps_[i];
-            const bool in_run = i >= first + run_.first;
-            if (!in_run) load.address.add(var, stride);
-        }
-        const auto& [var, stride] = weight_steps_.back();
-        load.address.add(var, stride * part_);
-        load.address.offset = j * kTileLanes * c_.group;
-        load.stride = stride;
-        out.push_back({std::move(load)});
+    if (points_.vars.size() > 1) {
+        lower_.bind(points_.vars[points_.vars.size() - 2], now_[segment].row);
     }
+    lower_.bind(points_.vars.back(), now_[segment].column);
+    Lowering::Element at = lower_.element(tensor_of(a), a.args, false);
+    TileStmt load{.action = TileAction::Load, .tile = tile};
+    load.buffer = at.buffer;
+    load.address = std::move(at.address);
+    load.address.lane_stride = 1;
+    if (c_.terms) load.address.offset += term * from.layout.strides[0];
+    load.stride = stride_of(pool_, from, a.args, points_.vars.back());
+    out.push_back({std::move(load)});
+}
+
+void TileKernel::dot(Block& out, size_t segment, int64_t vector, int a) {
+    out.push_back({TileStmt{.action = TileAction::Dot,
+                            .tile = total_tile(segment, vector),
+                            .a = a,
+                            .b = b_tile(vector),
+                            .products = kind_of_products()}});
+}
+
+void TileKernel::step(Block& out, int64_t vectors) {
+    if (c_.terms) return step_of_terms(out, vectors);
+    for (int64_t j = 0; j < vectors; ++j) load_b(out, j, 0);
     for (size_t s = 0; s < kSegments; ++s) {
-        if (points_.vars.size() > 1) {
-            lower_.bind(points_.vars[points_.vars.size() - 2], now_[s].row);
-        }
-        lower_.bind(points_.vars.back(), now_[s].column);
-        Lowering::Element at = lower_.element(tensor_of(a), a.args, false);
-        TileStmt load{.action = TileAction::Load, .tile = a_tile(s)};
-        load.buffer = at.buffer;
-        load.address = std::move(at.address);
-        load.address.lane_stride = 1;
-        load.stride = stride_of(pool_, from, a.args, points_.vars.back());
-        out.push_back({std::move(load)});
-        for (int64_t j = 0; j < vectors; ++j) {
-            out.push_back({TileStmt{.action = TileAction::Dot,
-                                    .tile = total_tile(s, j),
-                                    .a = a_tile(s),
-                                    .b = b_tile(j),
-                                    .products = kind_of_products()}});
-        }
+        load_a(out, a_tile(s), s, 0);
+        for (int64_t j = 0; j < vectors; ++j) dot(out, s, j, a_tile(s));
+    }
+}
+
+// Every tile is loaded once. Products of the same total are apart, because each waits for the one
+// before.
+void TileKernel::step_of_terms(Block& out, int64_t vectors) {
+    const int kept = a_tile(0), other = a_tile(1);
+    for (int64_t j = 0; j < vectors; ++j) load_b(out, j, 0);
+    load_a(out, kept, 0, 0);
+    load_a(out, other, 1, 1);
+    for (int64_t j = 0; j < vectors; ++j) {
+        dot(out, 0, j, kept);
+        dot(out, 1, j, other);
+    }
+    load_a(out, other, 0, 1);
+    for (int64_t j = 0; j < vectors; ++j) dot(out, 0, j, other);
+    load_a(out, other, 1, 0);
+    for (int64_t j = 0; j < vectors; ++j) dot(out, 1, j, other);
+    for (int64_t j = 0; j < vectors; ++j) {
+        load_b(out, j, 1);
+        dot(out, 0, j, kept);
+        dot(out, 1, j, other);
     }
 }
 
@@ -416,6 +446,12 @@ void TileKernel::point(Block& out, size_t segment, VarId row, int64_t vectors, b
 
 }  // namespace
 
+int64_t tile_part(int64_t groups) {
+    int64_t part = std::min<int64_t>(groups, kMostTileRows);
+    while (groups % part != 0) --part;
+    return part;
+}
+
 bool suits_tiles(const Stage& stage,
                  const StagePool& pool,
                  const BufferViews& places,
@@ -426,7 +462,8 @@ bool suits_tiles(const Stage& stage,
     const Expr& a = pool[c.a];
     const Points points = merge_points(stage, c.points, pool, places);
     const int64_t step = stride_of(pool, places.at(tensor_of(a)), a.args, points.vars.back());
-    return step != INT64_MAX && step > 0 && part_of(points.columns(), kMostTileRows) >= kLeastRows;
+    return step != INT64_MAX && step > 0 &&
+           part_of(points.columns(), kMostTileRows) >= kLeastTileRows;
 }
 
 void choose_tiles(const Stage& stage,
@@ -444,7 +481,7 @@ void choose_tiles(const Stage& stage,
     c.tiles = true;
     c.rows = c.columns = 1;
     const int64_t vectors = ceil_of(pool.extent(c.lane), kTileLanes);
-    c.vectors = std::min(vectors, kMostVectors);
+    c.vectors = std::min(vectors, kMostTileVectors);
     c.blocks = ceil_of(vectors, c.vectors);
 }
 

@@ -24,6 +24,26 @@ bool contains(const std::vector<VarId>& vars, VarId var) {
     return std::ranges::find(vars, var) != vars.end();
 }
 
+}  // namespace
+
+VarId find_inner(const StagePool& pool, const Expr& a, const std::vector<VarId>& reduced) {
+    VarId best;
+    for (size_t axis = 0; axis < a.args.size(); ++axis) {
+        const Expr& index = pool[a.args[axis]];
+        if (index.op != Op::Var) continue;
+        const auto var = make_id<VarId>(static_cast<size_t>(index.integer));
+        if (!contains(reduced, var)) continue;
+        const auto axes =
+            std::ranges::count_if(a.args, [&](ExprId other) { return pool.depends(other, var); });
+        if (axes != 1) continue;
+        if (axis + 1 == a.args.size()) return var;
+        if (!best.valid() || pool.extent(var) > pool.extent(best)) best = var;
+    }
+    return best;
+}
+
+namespace {
+
 class Finder {
 public:
     Finder(StageGraph& graph, const Stage& stage)
@@ -63,7 +83,7 @@ public:
             if (found && (!best || better(*found, *best))) best = found;
         }
         if (best && best->product && !best->lane_in_a && are_pairs(best->a, best->b)) {
-            best->inner = find_inner(pool_[best->a], best->reduced);
+            best->inner = find_inner(pool_, pool_[best->a], best->reduced);
             if (best->inner.valid()) return best;
         }
         if (!best) return in_place;
@@ -136,24 +156,8 @@ private:
             }
             if (largest >= 0x1p31) continue;
             found->kind = Kind::I32;
-            if (!found->lane_in_a) found->inner = find_inner(pool_[a], found->reduced);
+            if (!found->lane_in_a) found->inner = find_inner(pool_, pool_[a], found->reduced);
             if (!best || better(*found, *best)) best = found;
-        }
-        return best;
-    }
-    // The variable of the last axis of A, or else the longest variable that is an index of A.
-    VarId find_inner(const Expr& a, const std::vector<VarId>& reduced) const {
-        VarId best;
-        for (size_t axis = 0; axis < a.args.size(); ++axis) {
-            const Expr& index = pool_[a.args[axis]];
-            if (index.op != Op::Var) continue;
-            const auto var = make_id<VarId>(static_cast<size_t>(index.integer));
-            if (!contains(reduced, var)) continue;
-            const auto axes = std::ranges::count_if(
-                a.args, [&](ExprId other) { return pool_.depends(other, var); });
-            if (axes != 1) continue;
-            if (axis + 1 == a.args.size()) return var;
-            if (!best.valid() || pool_.extent(var) > pool_.extent(best)) best = var;
         }
         return best;
     }

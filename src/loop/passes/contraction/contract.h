@@ -18,6 +18,9 @@ std::optional<Contraction> find_contraction(StageGraph& graph,
 std::optional<Contraction> find_natural(StageGraph& graph,
                                         const Stage& stage,
                                         const Contraction& now);
+// The reduced variable along which elements of A should lie side by side: that of the last axis of
+// A, or else the longest one that is an index of A. Missing if there is none.
+VarId find_inner(const StagePool& pool, const Expr& a, const std::vector<VarId>& reduced);
 // Gives groups their contraction. Returns the number of contractions found.
 int find_contractions(StageGraph& graph);
 

@@ -11,11 +11,13 @@ namespace {
 
 constexpr int64_t kGroupBytes = 4;
 
-// The axis of A that the variable alone is the index of.
-std::optional<size_t> axis_of(const StagePool& pool, const Expr& a, VarId var) {
+// The axis of A that the variable alone is the index of. With terms, it may be a part of the index.
+std::optional<size_t> axis_of(const StagePool& pool, const Contraction& c) {
+    const Expr& a = pool[c.a];
     for (size_t axis = 0; axis < a.args.size(); ++axis) {
         const Expr& index = pool[a.args[axis]];
-        if (index.op == Op::Var && index.integer == var.value) return axis;
+        if (index.op == Op::Var && index.integer == c.inner.value) return axis;
+        if (c.terms && pool.depends(a.args[axis], c.inner)) return axis;
     }
     return std::nullopt;
 }
@@ -42,7 +44,7 @@ bool group_steps(RegionGraph& region, FusionGroup& group, const Target& target) 
                              : suits_tiles(group.stages[0], pool, region.places, target, c));
     if (!possible) return false;
     const Expr a = pool[c.a];
-    const auto axis = axis_of(pool, a, c.inner);
+    const auto axis = axis_of(pool, c);
     const BufferView& place = region.places.at(tensor_of(a));
     if (!axis || stride_of(pool, place, a.args, c.inner) != 1) return false;
     const int64_t size = kGroupBytes / tensor::dtype_size(place.dtype);

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "loop/passes/contraction/groups.h"
 #include "loop/passes/contraction/narrow_weights.h"
 #include "loop/passes/contraction/split_sums.h"
+#include "loop/passes/contraction/terms.h"
 #include "loop/schedule/tiles.h"
 #include "loop/schedule/winograd.h"
 
@@ -38,8 +40,16 @@ std::vector<ExprId> transformed_weights(StageGraph& graph, const Window& window,
     return values;
 }
 
-// Groups of bytes or bf16 stay as they are; everything else becomes float.
+// The values of a packed element: transformed weights, or the terms of a float.
+std::vector<ExprId> values_of(StageGraph& graph, const Contraction& c, ExprId value) {
+    if (c.window) return transformed_weights(graph, *c.window, value);
+    if (c.terms) return terms_of(graph.pool.build, value);
+    return {value};
+}
+
+// Groups of bytes or bf16 stay as they are; everything else but terms becomes float.
 tensor::DType dtype_of(const StageGraph& graph, const Contraction& c) {
+    if (c.terms) return tensor::DType::BF16;
     if (c.kind == Kind::F32 && c.group == 1) return tensor::DType::F32;
     return graph.dtypes.at(tensor_of(graph.pool[c.b]));
 }
@@ -79,7 +89,7 @@ FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& targ
         with[var] = add(pool.extent(var));
     }
     const ExprId block = add(c.blocks);
-    const size_t position = shape.size();
+    size_t position = shape.size();  // of the axis for several values
     ExprId group_index;
     if (c.window) {
         add(1);
@@ -88,6 +98,10 @@ FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& targ
         for (const VarId var : c.reduced) {
             const ExprId index = add(pool.extent(var));
             (var == c.groups ? group_index : with[var]) = index;
+        }
+        if (c.terms) {
+            position = shape.size();
+            add(1);
         }
     }
     const int64_t width = c.vectors * target.lanes();
@@ -114,14 +128,14 @@ FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& targ
     }
     ExprId value = c.b;
     if (group.weight_factor.valid()) value = build.make(Op::Mul, {value, group.weight_factor});
-    std::vector<ExprId> values =
-        c.window ? transformed_weights(graph, *c.window, value) : std::vector<ExprId>{value};
-    shape[position] = c.window ? std::ssize(values) : shape[position];
+    const std::vector<ExprId> values = values_of(graph, c, value);
+    const bool several = values.size() > 1;
+    if (several) shape[position] = std::ssize(values);
     c.packed = graph.new_tensor(dtype_of(graph, c), shape);
     write.tensor = c.packed;
     if (padded) graph.padded.insert(c.packed);
     for (size_t i = 0; i < values.size(); ++i) {
-        if (c.window) write.index[position] = build.integer(static_cast<int64_t>(i));
+        if (several) write.index[position] = build.integer(static_cast<int64_t>(i));
         write.value = pool.substitute(values[i], with);
         stage.writes.push_back(write);
     }
@@ -197,7 +211,8 @@ int pack_weights(RegionGraph& region, const Target& target, Numerics numerics) {
             } else if (c.narrow) {
                 choose_tile(group.stages[0], graph.pool, region.places, target, c);
             } else {
-                group_steps(region, group, target);
+                const bool grouped = group_steps(region, group, target);
+                LEMMA_CHECK(grouped || !c.terms);
                 choose(group, graph.pool, region.places, target);
             }
         }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// loop/passes/contraction/terms.h — sums of products of floats on tile registers, which multiply
+// bf16. A float is close to the sum of two bf16, its terms: the nearest one, and the rest. A
+// product is close to three products of terms; that of the two rests is left out. Runs after
+// `windows`, whose choice it may replace, and before `layout`, which gives the tensor of terms its
+// layout and its halo.
+#pragma once
+
+#include "loop/passes/graph.h"
+
+namespace lemma::loop {
+
+// Gives the contractions that pay a tensor of terms as operand A, with fast numerics only. They
+// must take at most `share` of the time otherwise. Returns the number of such contractions.
+int find_terms(StageGraph& graph, const Target& target, Numerics numerics, double share);
+
+// The two terms of a float.
+std::vector<ExprId> terms_of(Builder& build, ExprId value);
+
+}  // namespace lemma::loop
