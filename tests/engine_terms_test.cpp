@@ -399,6 +399,46 @@ graph G {
     for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 2e-3) << i;
 }
 
+// A sum stores the terms of its result for the next one: beside the result, which the last sum
+// adds, or in its place. The model has an epilogue, zeros around terms, and a stride.
+TEST(EngineTerms, SumsStoreTermsForOthers) {
+    constexpr const char* kChain = R"(import nn; import math;
+graph G {
+    @input { x: real[1, 32, 28, 28]; }
+    @output { y: real[1, 40, 14, 14]; }
+    @variable { u: real[48, 32, 1, 1]; v: real[48, 48, 3, 3]; w: real[40, 48, 1, 1]; bias: real[48]; }
+    @compose {
+        a = nn.conv(x, u, bias); b = nn.relu(a);
+        c = nn.conv{padding = 1}(b, v); d = math.add(c, b); e = nn.relu(d);
+        y = nn.conv{stride = 2, padding = 0}(e, w);
+    }
+})";
+    const auto scaled = [](const std::string& name, uint64_t i) { return weight(name, i) / 16; };
+    const auto state = load_text(kChain, scaled);
+    ASSERT_TRUE(state);
+    PlanRunner runner(*state, kAlways);
+    size_t makers = 0, readers = 0, stored = 0;
+    for (const loop::PlanStep& step : runner.plan().steps) {
+        makers += step.label.ends_with(" terms");
+        if (!step.kernel()->schedule.ends_with(" terms")) continue;
+        ++readers;
+        for (const loop::Buffer& buffer : step.kernel()->function.buffers) {
+            stored += buffer.written && buffer.dtype == tensor::DType::BF16;
+        }
+    }
+    EXPECT_EQ(makers, 1U);  // of the input
+    EXPECT_EQ(readers, 3U);
+    EXPECT_EQ(stored, 2U);
+    const NamedArrays inputs = random_inputs(state->program());
+    const auto wanted = run_interpreter(*load_text(kChain, scaled), inputs);
+    ASSERT_TRUE(wanted);
+    const std::vector<double> got = runner.run(inputs);
+    const std::vector<double>& want = wanted->at("y")[0].reals;
+    double largest = 0;
+    for (const double value : want) largest = std::fmax(largest, std::fabs(value));
+    for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], largest * 3e-5) << i;
+}
+
 // The kernels that make terms, and those that pack them, leave the same bits as machine code.
 TEST(EngineTerms, CodeThatMakesTermsEqualsItsEvaluation) {
     constexpr float kValues[] = {0.0f,

@@ -157,6 +157,12 @@ std::string StageText::print(const Stage& stage) {
         const std::string total = stage.total.valid() ? text(stage.total) : "";
         body += fmt::format("    then {} with the total {}\n", text(stage.finish), total);
     }
+    for (const StageWrite& write : stage.also) {
+        body += fmt::format("    also {}[{}] = {}\n",
+                            name_of(program_, write.tensor),
+                            list(write.index),
+                            text(write.value));
+    }
     return fmt::format(
         "  for {}{}\n{}{}", fmt::join(loops, ", "), stage.empty ? " never" : "", lines_, body);
 }

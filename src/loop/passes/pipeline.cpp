@@ -67,7 +67,7 @@ int windows(RegionGraph& region, const PassOptions& options) {
     return find_windows(region.graph, options.target, options.numerics, options.window_share);
 }
 int terms(RegionGraph& region, const PassOptions& options) {
-    return find_terms(region.graph, options.target, options.numerics, options.term_share);
+    return find_terms(region, options.target, options.numerics, options.term_share);
 }
 int layout(RegionGraph& region, const PassOptions&) {
     region.layouts = choose_layouts(region.graph, region.fixed);
@@ -155,7 +155,7 @@ const std::vector<Pass>& pipeline() {
          "scales by channel are part of the weights"},
         {"windows", kOptimise, {"contract"}, windows,
          "sums over windows that pay on transformed tiles are known", false},
-        {"terms", kOptimise, {"contract", "fold", "windows"}, terms,
+        {"terms", kOptimise, {"contract", "fold", "windows", "boundary"}, terms,
          "floats that pay as two bf16 on tile registers have them", false},
         {"layout", kOptimise, {"contract", "windows", "terms", "boundary"}, layout,
          "tensors are laid out for contractions"},

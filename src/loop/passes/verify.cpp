@@ -82,6 +82,10 @@ private:
         }
         for (const StageWrite& write : stage.writes) check_write(group, write);
         if (stage.kept) check_write(group, *stage.kept);
+        for (const StageWrite& write : stage.also) check_write(group, write);
+        if (!stage.also.empty() && !(group.contraction && stage.finish.valid())) {
+            fail(group, "assigns more than results without a finish");
+        }
         for_each_expr(stage, [&](ExprId id) { check_value(group, stage, id); });
     }
     void check_value(const FusionGroup& group, const Stage& stage, ExprId value) {

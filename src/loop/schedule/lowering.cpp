@@ -26,6 +26,19 @@ ExprId Lowering::narrow(ExprId also) {
     return before;
 }
 
+void Lowering::store_result(const Stage& stage, ExprId total, Block& out) {
+    const StageWrite& write = stage.writes[0];
+    ExprId result = total;
+    if (stage.finish.valid()) {
+        define(stage.total, total);
+        result = value(stage.finish);
+    }
+    out.push_back(store(write.tensor, write.index, result));
+    for (const StageWrite& other : stage.also) {
+        out.push_back(store(other.tensor, other.index, value(other.value)));
+    }
+}
+
 BufferId Lowering::buffer(ir::TensorId tensor, bool written) {
     const BufferView& place = places_.at(tensor);
     const auto found = buffers_.find(place.storage);

@@ -54,6 +54,8 @@ public:
     Element element(ir::TensorId tensor, const std::vector<ExprId>& index, bool written);
     ExprId load(ir::TensorId tensor, const std::vector<ExprId>& index);
     Stmt store(ir::TensorId tensor, const std::vector<ExprId>& index, ExprId value);
+    // Stores the result for a total of the stage, and what it assigns beside.
+    void store_result(const Stage& stage, ExprId total, Block& out);
     BufferId buffer(ir::TensorId tensor, bool written);
     bool in_lanes(ExprId stage_value) const;
 

@@ -429,15 +429,7 @@ ExprId ContractionKernel::total_of(LocalId total) {
 }
 
 void ContractionKernel::finish(Block& out, const Tile& tile) {
-    const StageWrite& write = stage_.writes[0];
-    each_total(tile, [&](LocalId total) {
-        ExprId value = total_of(total);
-        if (stage_.finish.valid()) {
-            lower_.define(stage_.total, value);
-            value = lower_.value(stage_.finish);
-        }
-        out.push_back(lower_.store(write.tensor, write.index, value));
-    });
+    each_total(tile, [&](LocalId total) { lower_.store_result(stage_, total_of(total), out); });
 }
 
 ScheduledKernel schedule_contraction(const Stage& stage,

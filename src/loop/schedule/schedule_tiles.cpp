@@ -143,6 +143,7 @@ void TileKernel::add_buffers() {
         });
     }
     lower_.buffer(stage_.writes[0].tensor, true);
+    for (const StageWrite& write : stage_.also) lower_.buffer(write.tensor, true);
     const auto dtype = c_.kind == Kind::I32 ? tensor::DType::I32 : tensor::DType::F32;
     scratch_ = build_.scratch(dtype, kSegments * rows_ * c_.vectors * kTileLanes);
 }
@@ -424,7 +425,6 @@ ExprId TileKernel::total_at(size_t segment, VarId row, int64_t vector) {
 }
 
 void TileKernel::point(Block& out, size_t segment, VarId row, int64_t vectors, bool masked) {
-    const StageWrite& write = stage_.writes[0];
     if (points_.vars.size() > 1) {
         lower_.bind(points_.vars[points_.vars.size() - 2], now_[segment].row);
     }
@@ -434,12 +434,7 @@ void TileKernel::point(Block& out, size_t segment, VarId row, int64_t vectors, b
     lower_.bind(points_.vars.back(), std::move(column));
     for (int64_t j = 0; j < vectors; ++j) {
         bind_lanes(j, masked && j == vectors - 1);
-        ExprId value = total_at(segment, row, j);
-        if (stage_.finish.valid()) {
-            lower_.define(stage_.total, value);
-            value = lower_.value(stage_.finish);
-        }
-        out.push_back(lower_.store(write.tensor, write.index, value));
+        lower_.store_result(stage_, total_at(segment, row, j), out);
     }
     lower_.set_lanes(1, {});
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/check.h"
 #include "loop/schedule/lowering.h"
@@ -497,7 +498,6 @@ void WindowKernel::results(Block& out, VarId tile, VarId vector) {
         sizes_.outputs,
         [&](const std::vector<ExprId>& line) { return transform_back(build_, by_.back, line); });
     for (const ExprId value : values) out.push_back({Let{value}});
-    const StageWrite& write = stage_.writes[0];
     for (size_t number = 0; number < values.size(); ++number) {
         auto rest = static_cast<int64_t>(number);
         ExprId inside;  // of the result; tiles at the end reach over it
@@ -515,16 +515,12 @@ void WindowKernel::results(Block& out, VarId tile, VarId vector) {
         }
         Block store;
         const ExprId first = build_.cast(lower_.value(stage_.initial), Kind::F32);
-        ExprId value = build_.make(Op::Add, {values[number], build_.spread(first, lanes)});
-        if (stage_.finish.valid()) {
-            lower_.define(stage_.total, value);
-            value = lower_.value(stage_.finish);
-        }
-        store.push_back(lower_.store(write.tensor, write.index, value));
+        const ExprId total = build_.make(Op::Add, {values[number], build_.spread(first, lanes)});
+        lower_.store_result(stage_, total, store);
         if (inside.valid()) {
             out.push_back({If{inside, std::move(store)}});
         } else {
-            out.push_back(std::move(store[0]));
+            std::ranges::move(store, std::back_inserter(out));
         }
     }
 }

@@ -73,6 +73,10 @@ public:
             if (!access(write.tensor, write.index)) return false;
             work.push_back(write.value);
         }
+        for (const StageWrite& write : stage_.also) {
+            if (!access(write.tensor, write.index)) return false;
+            work.push_back(write.value);
+        }
         if (stage_.kept && !access(stage_.kept->tensor, stage_.kept->index)) return false;
         return values(std::move(work));
     }

@@ -62,6 +62,9 @@ struct Stage {
     // Of a reduction with an initial value: an element that each step also assigns, at an index of
     // all variables.
     std::optional<StageWrite> kept;
+    // Of a contraction with a finish: further elements that are assigned with each result. Their
+    // values are expressions of the total (terms.h).
+    std::vector<StageWrite> also;
 };
 
 // Calls `visit` with each expression that a step of the stage computes; every read is part of one.
@@ -81,6 +84,7 @@ void for_each_value(AnyStage& stage, Visit&& visit) {
     one(stage.initial);
     one(stage.finish);
     if (stage.kept) write(*stage.kept);
+    for (auto& to : stage.also) write(to);
 }
 
 // Calls `visit` with every expression: also the total, the ends of guards, the positions of

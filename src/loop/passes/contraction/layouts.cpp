@@ -95,6 +95,10 @@ private:
             result_.innermost[id] = a.args.size() - 1;
             return;
         }
+        if (c.terms) {
+            if (const auto axis = axis_of(a.args, c.inner)) result_.innermost[id] = *axis;
+            return;
+        }
         if (!maker->second->compiled() || maker->second->contraction) return;
         if (c.lane_in_a || c.inner.valid()) {
             const VarId wanted = c.lane_in_a ? c.lane : c.inner;

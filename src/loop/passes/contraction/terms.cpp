@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "loop/passes/contraction/contract.h"
 #include "loop/schedule/tiles.h"
@@ -12,14 +13,20 @@ namespace lemma::loop {
 
 namespace {
 
+constexpr int64_t kTerms = 2;
+
 bool contains(const std::vector<VarId>& vars, VarId var) {
     return std::ranges::find(vars, var) != vars.end();
 }
 
 class TermFinder {
 public:
-    TermFinder(StageGraph& graph, const Target& target, double share)
-        : graph_(graph), pool_(graph.pool), target_(target), share_(share) {
+    TermFinder(RegionGraph& region, const Target& target, double share)
+        : graph_(region.graph),
+          pool_(region.graph.pool),
+          fixed_(region.fixed),
+          target_(target),
+          share_(share) {
         target_.threads = 1;
     }
 
@@ -28,12 +35,16 @@ public:
         std::vector<std::optional<Contraction>> possible;
         for (const FusionGroup& group : graph_.groups) {
             possible.push_back(group.contraction && !group.once ? find(group) : std::nullopt);
-            if (possible.back()) ++readers_[key_of(*possible.back())];
+            if (!possible.back()) continue;
+            const Key key = key_of(*possible.back());
+            ++readers_[key];
+            if (reaches_over(possible.back()->a)) surrounded_.insert(key);
         }
+        find_makers();
         std::vector<FusionGroup> groups;
         for (size_t i = 0; i < graph_.groups.size(); ++i) {
             FusionGroup& group = graph_.groups[i];
-            if (possible[i] && pays(*group.contraction, *possible[i])) {
+            if (possible[i] && pays(*group.contraction, *possible[i], groups)) {
                 group.contraction = std::move(possible[i]);
                 take_terms(group, groups);
                 ++count;
@@ -42,9 +53,11 @@ public:
             std::erase_if(copies_, [&](const auto& item) {
                 return std::ranges::find(group.writes, item.first.first) != group.writes.end();
             });
+            for (const ir::TensorId id : group.writes) made_[id] = groups.size();
             groups.push_back(std::move(group));
         }
         graph_.groups = std::move(groups);
+        drop_unread();
         return count;
     }
 
@@ -68,10 +81,12 @@ private:
         }
         return found && prepare(*found) ? found : std::nullopt;
     }
-    bool pays(Contraction now, const Contraction& with) const {
+    bool pays(Contraction now,
+              const Contraction& with,
+              const std::vector<FusionGroup>& before_it) const {
         const double before =
             now.window ? choose_window(pool_, target_, now) : direct_cost(pool_, target_, now);
-        return terms_cost(pool_, target_, with) + making_cost(with) <= share_ * before;
+        return terms_cost(pool_, target_, with) + making_cost(with, before_it) <= share_ * before;
     }
     bool reaches_over(ExprId operand) const {
         const auto& args = pool_[operand].args;
@@ -144,10 +159,11 @@ private:
     }
     // Cycles to make the terms of A, which its readers share, and those of B if it changes. Without
     // terms, B would be packed, too.
-    double making_cost(const Contraction& c) const {
-        constexpr double kA = 1, kB = 0.5;  // of an element
+    double making_cost(const Contraction& c, const std::vector<FusionGroup>& before_it) const {
+        constexpr double kMap = 1, kStored = 0.25, kB = 0.5;  // of an element
         const auto volume = *tensor::volume(graph_.shapes.at(tensor_of(pool_[c.a])));
-        const double a = kA * static_cast<double>(volume) / readers_.at(key_of(c));
+        const double each = maker_of(key_of(c), before_it) ? kStored : kMap;
+        const double a = each * static_cast<double>(volume) / readers_.at(key_of(c));
         if (reads_constants(graph_, c.b)) return a;
         double b = kB * static_cast<double>(pool_.extent(c.lane));
         for (const auto* vars : {&c.batch, &c.reduced}) {
@@ -167,9 +183,14 @@ private:
         ir::TensorId& copy = copies_[key_of(c)];
         if (!copy.valid()) {
             tensor::Shape shape = graph_.shapes.at(id);
-            shape.insert(shape.begin(), 2);
+            shape.insert(shape.begin(), kTerms);
             copy = graph_.new_tensor(tensor::DType::BF16, std::move(shape));
-            groups.push_back(making_group(group, id, copy));
+            if (const auto maker = maker_of(key_of(c), groups)) {
+                store_terms(groups[*maker], copy);
+                makers_.push_back(*maker);
+            } else {
+                groups.push_back(making_group(group, id, copy));
+            }
         }
         std::vector<ExprId> index = a.args;
         index.insert(index.begin(), pool_.build.integer(0));
@@ -177,6 +198,80 @@ private:
         stage.writes[0].value = pool_.replace(stage.writes[0].value, c.a, now);
         c.a = now;
         find_reads(graph_, group);
+    }
+    // Tensors that one group writes and only contractions read.
+    void find_makers() {
+        TensorSet others;
+        for (const FusionGroup& group : graph_.groups) {
+            for (const ir::TensorId id : group.writes) {
+                if (!simple_.insert(id).second) others.insert(id);
+            }
+            if (group.contraction) continue;
+            others.insert(group.reads.begin(), group.reads.end());
+        }
+        for (const ir::TensorId id : others) simple_.erase(id);
+    }
+    // The group that makes the tensor, if it can store the terms, too.
+    std::optional<size_t> maker_of(const Key& key, const std::vector<FusionGroup>& groups) const {
+        const auto found = made_.find(key.first);
+        if (found == made_.end() || !stores_terms(groups[found->second], key)) return std::nullopt;
+        return found->second;
+    }
+    // Whether the group can store the terms of its result in the order of its lanes. Zeros around
+    // them keep it from merging rows of points, which is too slow for short rows.
+    bool stores_terms(const FusionGroup& group, const Key& key) const {
+        constexpr int64_t kLongRow = 14;
+        const ir::TensorId id = key.first;
+        if (!simple_.contains(id) || fixed_.contains(id) || graph_.results.contains(id))
+            return false;
+        if (!group.contraction || group.once || group.contraction->in_place) return false;
+        const Stage& stage = group.stages[0];
+        const Contraction& c = *group.contraction;
+        if (stage.writes.size() != 1 || stage.kept || !stage.initial.valid() ||
+            !covers(stage, graph_)) {
+            return false;
+        }
+        const StageWrite& write = stage.writes[0];
+        if (write.tensor != id || !pool_.depends(write.index[key.second], c.lane)) return false;
+        const int64_t row = c.points.empty() ? 1 : pool_.extent(c.points.back());
+        return !surrounded_.contains(key) || part_of(row, kMostTileRows) >= kLongRow;
+    }
+    void store_terms(FusionGroup& group, ir::TensorId to) {
+        Stage& stage = group.stages[0];
+        const StageWrite& result = stage.writes[0];
+        if (!stage.finish.valid()) {
+            const ir::TensorId total =
+                graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(result.tensor));
+            stage.total = pool_.build.read(total.value, Kind::F32, result.index);
+            stage.finish = stage.total;
+        }
+        const ExprId value = pool_.build.cast(stage.finish, Kind::F32);
+        for (const ExprId term : terms_of(pool_.build, value)) {
+            StageWrite write{to, result.index, term};
+            const auto number = static_cast<int64_t>(stage.also.size()) % kTerms;
+            write.index.insert(write.index.begin(), pool_.build.integer(number));
+            stage.also.push_back(std::move(write));
+        }
+        group.writes.push_back(to);
+        find_reads(graph_, group);
+    }
+    // A result that nobody reads but as terms is not stored.
+    void drop_unread() {
+        TensorSet read;
+        for (const FusionGroup& group : graph_.groups) {
+            read.insert(group.reads.begin(), group.reads.end());
+        }
+        for (const size_t maker : makers_) {
+            FusionGroup& group = graph_.groups[maker];
+            Stage& stage = group.stages[0];
+            const ir::TensorId id = stage.writes[0].tensor;
+            if (read.contains(id)) continue;
+            stage.writes[0].tensor = stage.also[0].tensor;
+            stage.writes[0].index = stage.also[0].index;
+            stage.finish = stage.also[0].value;
+            stage.also.erase(stage.also.begin());
+            std::erase(group.writes, id);
+        }
     }
     FusionGroup making_group(const FusionGroup& group, ir::TensorId from, ir::TensorId to) {
         FusionGroup made;
@@ -211,9 +306,14 @@ private:
 
     StageGraph& graph_;
     StagePool& pool_;
+    const TensorSet& fixed_;
     Target target_;
     double share_;
     std::map<Key, int> readers_;
+    std::set<Key> surrounded_;  // some reader wants zeros around them
+    TensorSet simple_;
+    std::unordered_map<ir::TensorId, size_t, IdHash> made_;  // by which new group
+    std::vector<size_t> makers_;                             // groups that store terms
     std::map<Key, ir::TensorId> copies_;
 };
 
@@ -224,9 +324,9 @@ std::vector<ExprId> terms_of(Builder& build, ExprId value) {
     return {first, build.make(Op::Sub, {value, first})};
 }
 
-int find_terms(StageGraph& graph, const Target& target, Numerics numerics, double share) {
+int find_terms(RegionGraph& region, const Target& target, Numerics numerics, double share) {
     if (numerics != Numerics::Fast || !has_term_tiles(target)) return 0;
-    return TermFinder(graph, target, share).run();
+    return TermFinder(region, target, share).run();
 }
 
 }  // namespace lemma::loop

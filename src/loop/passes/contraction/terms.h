@@ -6,13 +6,15 @@
 // layout and its halo.
 #pragma once
 
-#include "loop/passes/graph.h"
+#include "loop/passes/region.h"
 
 namespace lemma::loop {
 
 // Gives the contractions that pay a tensor of terms as operand A, with fast numerics only. They
-// must take at most `share` of the time otherwise. Returns the number of such contractions.
-int find_terms(StageGraph& graph, const Target& target, Numerics numerics, double share);
+// must take at most `share` of the time otherwise. A contraction that makes the operand stores the
+// terms with its result, or instead of it; elsewhere a map makes them. Returns the number of
+// contractions with terms.
+int find_terms(RegionGraph& region, const Target& target, Numerics numerics, double share);
 
 // The two terms of a float.
 std::vector<ExprId> terms_of(Builder& build, ExprId value);
