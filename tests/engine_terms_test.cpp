@@ -439,6 +439,39 @@ graph G {
     for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], largest * 3e-5) << i;
 }
 
+// So does a map. One map serves two products, another one is also an output.
+TEST(EngineTerms, MapsStoreTermsForSums) {
+    constexpr const char* kMaps = R"(import nn; import math; import linalg;
+graph G {
+    @input { x: real[24, 40]; z: real[24, 40]; u: real[40, 33]; v: real[40, 17]; w: real[40, 16]; }
+    @output { y: real[24, 33]; s: real[24, 17]; t: real[24, 16]; e: real[24, 40]; }
+    @compose {
+        a = math.add(x, z); b = nn.relu(a);
+        y = linalg.matmul(b, u); s = linalg.matmul(b, v);
+        e = math.sub(x, z); t = linalg.matmul(e, w);
+    }
+})";
+    const auto state = load_text(kMaps);
+    ASSERT_TRUE(state);
+    PlanRunner runner(*state, kAlways);
+    size_t makers = 0, readers = 0;
+    for (const loop::PlanStep& step : runner.plan().steps) {
+        makers += step.label.ends_with(" terms");
+        readers += step.kernel()->schedule.ends_with(" terms");
+    }
+    EXPECT_EQ(makers, 1U);  // of the output
+    EXPECT_GE(readers, 2U);
+    const NamedArrays inputs = random_inputs(state->program());
+    const auto wanted = run_interpreter(*load_text(kMaps), inputs);
+    ASSERT_TRUE(wanted);
+    for (const char* const name : {"y", "s", "t", "e"}) {
+        const std::vector<double> got = runner.run(inputs, name);
+        const std::vector<double>& want = wanted->at(name)[0].reals;
+        ASSERT_EQ(got.size(), want.size());
+        for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(got[i], want[i], 1e-3) << name;
+    }
+}
+
 // The kernels that make terms, and those that pack them, leave the same bits as machine code.
 TEST(EngineTerms, CodeThatMakesTermsEqualsItsEvaluation) {
     constexpr float kValues[] = {0.0f,

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "loop/passes/contraction/contract.h"
+#include "loop/schedule/nest.h"
 #include "loop/schedule/tiles.h"
 #include "tensor/room.h"
 
@@ -199,7 +200,7 @@ private:
         c.a = now;
         find_reads(graph_, group);
     }
-    // Tensors that one group writes and only contractions read.
+    // Finds tensors that one group writes and only contractions read, and results of other sums.
     void find_makers() {
         TensorSet others;
         for (const FusionGroup& group : graph_.groups) {
@@ -208,6 +209,10 @@ private:
             }
             if (group.contraction) continue;
             others.insert(group.reads.begin(), group.reads.end());
+            const bool sums =
+                group.compiled() && !group.once &&
+                std::ranges::any_of(group.stages, [](const Stage& s) { return accumulates(s); });
+            if (sums) reduced_.insert(group.writes.begin(), group.writes.end());
         }
         for (const ir::TensorId id : others) simple_.erase(id);
     }
@@ -217,43 +222,59 @@ private:
         if (found == made_.end() || !stores_terms(groups[found->second], key)) return std::nullopt;
         return found->second;
     }
-    // Whether the group can store the terms of its result in the order of its lanes. Zeros around
-    // them keep it from merging rows of points, which is too slow for short rows.
     bool stores_terms(const FusionGroup& group, const Key& key) const {
-        constexpr int64_t kLongRow = 14;
         const ir::TensorId id = key.first;
-        if (!simple_.contains(id) || fixed_.contains(id) || graph_.results.contains(id))
-            return false;
-        if (!group.contraction || group.once || group.contraction->in_place) return false;
+        const bool own =
+            simple_.contains(id) && !fixed_.contains(id) && !graph_.results.contains(id);
+        if (!own || !group.compiled() || group.once || group.stages.size() != 1) return false;
+        const Stage& stage = group.stages[0];
+        if (stage.writes.size() != 1 || stage.writes[0].tensor != id || stage.kept) return false;
+        return group.contraction ? sum_stores_terms(group, key) : map_stores_terms(group);
+    }
+    // In the order of its lanes. Zeros around terms keep a sum from merging rows of points, which
+    // is too slow for short rows.
+    bool sum_stores_terms(const FusionGroup& group, const Key& key) const {
+        constexpr int64_t kLongRow = 14;
         const Stage& stage = group.stages[0];
         const Contraction& c = *group.contraction;
-        if (stage.writes.size() != 1 || stage.kept || !stage.initial.valid() ||
-            !covers(stage, graph_)) {
-            return false;
-        }
-        const StageWrite& write = stage.writes[0];
-        if (write.tensor != id || !pool_.depends(write.index[key.second], c.lane)) return false;
+        if (c.in_place || !stage.initial.valid() || !covers(stage, graph_)) return false;
+        if (!pool_.depends(stage.writes[0].index[key.second], c.lane)) return false;
         const int64_t row = c.points.empty() ? 1 : pool_.extent(c.points.back());
         return !surrounded_.contains(key) || part_of(row, kMostTileRows) >= kLongRow;
     }
+    // A map of sums along rows should stay in one kernel with them (rows.h).
+    bool map_stores_terms(const FusionGroup& group) const {
+        const Stage& stage = group.stages[0];
+        return is_map(stage, graph_) && pool_[stage.writes[0].value].type.kind == Kind::F32 &&
+               std::ranges::none_of(group.reads,
+                                    [&](ir::TensorId id) { return reduced_.contains(id); });
+    }
     void store_terms(FusionGroup& group, ir::TensorId to) {
         Stage& stage = group.stages[0];
-        const StageWrite& result = stage.writes[0];
-        if (!stage.finish.valid()) {
+        const StageWrite result = stage.writes[0];
+        if (group.contraction && !stage.finish.valid()) {
             const ir::TensorId total =
                 graph_.new_tensor(tensor::DType::F32, graph_.shapes.at(result.tensor));
             stage.total = pool_.build.read(total.value, Kind::F32, result.index);
             stage.finish = stage.total;
         }
-        const ExprId value = pool_.build.cast(stage.finish, Kind::F32);
-        for (const ExprId term : terms_of(pool_.build, value)) {
-            StageWrite write{to, result.index, term};
-            const auto number = static_cast<int64_t>(stage.also.size()) % kTerms;
-            write.index.insert(write.index.begin(), pool_.build.integer(number));
-            stage.also.push_back(std::move(write));
-        }
+        const ExprId value =
+            group.contraction ? pool_.build.cast(stage.finish, Kind::F32) : result.value;
+        std::vector<StageWrite>& writes = group.contraction ? stage.also : stage.writes;
+        add_terms(writes, to, result.index, value);
         group.writes.push_back(to);
         find_reads(graph_, group);
+    }
+    void add_terms(std::vector<StageWrite>& writes,
+                   ir::TensorId to,
+                   const std::vector<ExprId>& index,
+                   ExprId value) {
+        const std::vector<ExprId> terms = terms_of(pool_.build, value);
+        for (size_t i = 0; i < terms.size(); ++i) {
+            StageWrite write{to, index, terms[i]};
+            write.index.insert(write.index.begin(), pool_.build.integer(static_cast<int64_t>(i)));
+            writes.push_back(std::move(write));
+        }
     }
     // A result that nobody reads but as terms is not stored.
     void drop_unread() {
@@ -266,11 +287,15 @@ private:
             Stage& stage = group.stages[0];
             const ir::TensorId id = stage.writes[0].tensor;
             if (read.contains(id)) continue;
+            std::erase(group.writes, id);
+            if (!group.contraction) {
+                stage.writes.erase(stage.writes.begin());
+                continue;
+            }
             stage.writes[0].tensor = stage.also[0].tensor;
             stage.writes[0].index = stage.also[0].index;
             stage.finish = stage.also[0].value;
             stage.also.erase(stage.also.begin());
-            std::erase(group.writes, id);
         }
     }
     FusionGroup making_group(const FusionGroup& group, ir::TensorId from, ir::TensorId to) {
@@ -290,12 +315,7 @@ private:
             index.push_back(pool_.build.index(var));
         }
         const ExprId value = pool_.build.read(from.value, Kind::F32, index);
-        const std::vector<ExprId> terms = terms_of(pool_.build, value);
-        for (size_t i = 0; i < terms.size(); ++i) {
-            StageWrite write{to, index, terms[i]};
-            write.index.insert(write.index.begin(), pool_.build.integer(static_cast<int64_t>(i)));
-            stage.writes.push_back(std::move(write));
-        }
+        add_terms(stage.writes, to, index, value);
         made.stages.push_back(std::move(stage));
         made.writes = {to};
         made.once = graph_.constants.contains(from);
@@ -312,6 +332,7 @@ private:
     std::map<Key, int> readers_;
     std::set<Key> surrounded_;  // some reader wants zeros around them
     TensorSet simple_;
+    TensorSet reduced_;                                      // results of other sums
     std::unordered_map<ir::TensorId, size_t, IdHash> made_;  // by which new group
     std::vector<size_t> makers_;                             // groups that store terms
     std::map<Key, ir::TensorId> copies_;
