@@ -339,6 +339,46 @@ TEST(EngineTerms, SumsOfFewBitsAreExact) {
     EXPECT_EQ(runner.run(inputs), wanted->at("y")[0].reals);
 }
 
+// ---- Kernels ------------------------------------------------------------------------------------
+
+// A step loads each of eight tiles once for twelve products. Products of the same total are at
+// least three apart.
+TEST(EngineTerms, StepsLoadEachTileOnce) {
+    const auto state = load_text(product_of("32, 64", "64, 32", "32, 32", false, true));
+    ASSERT_TRUE(state);
+    PlanRunner runner(*state, kAlways);
+    std::string text;
+    for (const loop::PlanStep& step : runner.plan().steps) {
+        if (step.kernel()->schedule.ends_with(" terms")) {
+            text = loop::print(step.kernel()->function);
+        }
+    }
+    const size_t begin = text.find("      t6 = ");
+    const size_t end = text.find("    b", begin);
+    ASSERT_NE(begin, std::string::npos) << text;
+    EXPECT_EQ(text.substr(begin, end - begin), R"(      t6 = b0[0 + 4096*v2 + 2048*v4] rows by 128
+      t7 = b0[32 + 4096*v2 + 2048*v4] rows by 128
+      t4 = b1[0 + 32*v4 + 64*v7] rows by 64
+      t5 = b1[2048 + 32*v4 + 64*v10] rows by 64
+      t0 += t4 * t6 bf16
+      t2 += t5 * t6 bf16
+      t1 += t4 * t7 bf16
+      t3 += t5 * t7 bf16
+      t5 = b1[2048 + 32*v4 + 64*v7] rows by 64
+      t0 += t5 * t6 bf16
+      t1 += t5 * t7 bf16
+      t5 = b1[0 + 32*v4 + 64*v10] rows by 64
+      t2 += t5 * t6 bf16
+      t3 += t5 * t7 bf16
+      t6 = b0[64 + 4096*v2 + 2048*v4] rows by 128
+      t0 += t4 * t6 bf16
+      t2 += t5 * t6 bf16
+      t7 = b0[96 + 4096*v2 + 2048*v4] rows by 128
+      t1 += t4 * t7 bf16
+      t3 += t5 * t7 bf16
+)") << text;
+}
+
 // ---- Choice -------------------------------------------------------------------------------------
 
 std::string schedules_of(const std::string& text, const loop::PlanOptions& options) {
