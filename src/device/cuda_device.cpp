@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "device/cuda_driver.h"
@@ -61,6 +62,15 @@ private:
     std::vector<std::unique_ptr<CudaKernel>> kernels_;
 };
 
+// A process that used a GPU keeps its context to the end: the driver takes long to make one.
+void keep_context(const CudaDriver& driver, CuDevice device) {
+    static std::mutex mutex;
+    static std::set<CuDevice> kept;
+    const std::lock_guard lock(mutex);
+    CuContext context = nullptr;
+    if (kept.insert(device).second) driver.retain_context(&context, device);
+}
+
 Result<void> CudaDevice::open() {
     std::array<char, 256> name{};
     LEMMA_TRY(driver_.check("the GPU has no name",
@@ -81,6 +91,7 @@ Result<void> CudaDevice::open() {
     }
     LEMMA_TRY(
         driver_.check("the GPU is not available", driver_.retain_context(&context_, device_)));
+    keep_context(driver_, device_);
     return enter();
 }
 

@@ -93,7 +93,6 @@ private:
     Value* compute(ExprId id);
     Value* arithmetic(const loop::Expr& e, const std::vector<Value*>& v);
     Value* divide(const loop::Expr& e, const std::vector<Value*>& v);
-    Value* extreme(Value* a, Value* b, bool least);
     Value* convert(Value* v, loop::Type from, loop::Type to);
     Value* convert_limited(const loop::Expr& e, Value* v);
     Value* over_lanes(const loop::Expr& e, Value* v);
@@ -371,8 +370,8 @@ void Emitter::emit_store(const loop::StoreStmt& s) {
     const loop::Buffer& buffer = f_.buffers[s.buffer.value];
     const unsigned lanes = f_[s.value].type.lanes;
     const bool exact = f_[s.value].op == Op::FirstTerm && buffer.dtype == DType::BF16;
-    Value* const stored = exact ? emit_upper_bits(b_, value(s.value))
-                                : to_memory(b_, value(s.value), buffer.dtype);
+    Value* const stored =
+        exact ? emit_upper_bits(b_, value(s.value)) : to_memory(b_, value(s.value), buffer.dtype);
     const llvm::Align align = alignment(s.buffer, s.address, lanes);
     Value* const mask = s.mask.valid() ? value(s.mask) : nullptr;
     if (lanes > 1 && scattered(s.address)) {
@@ -626,16 +625,6 @@ Value* Emitter::compute(ExprId id) {
     }
 }
 
-// The minimum or maximum of two reals; NaN if either is NaN. A constant is compared second, so that
-// NaN on the other side needs no extra test.
-Value* Emitter::extreme(Value* a, Value* b, bool least) {
-    if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
-    Value* const taken = least ? b_.CreateFCmpOLT(b, a) : b_.CreateFCmpOLT(a, b);
-    Value* const chosen = b_.CreateSelect(taken, b, a);  // one instruction; `a` if either is NaN
-    if (llvm::isa<llvm::Constant>(b)) return chosen;
-    return b_.CreateSelect(b_.CreateFCmpUNO(b, b), b, chosen);
-}
-
 Value* Emitter::arithmetic(const loop::Expr& e, const std::vector<Value*>& v) {
     const bool real = e.type.real();
     llvm::Type* const t = type(e.type);
@@ -652,10 +641,10 @@ Value* Emitter::arithmetic(const loop::Expr& e, const std::vector<Value*>& v) {
         case Op::Mod:
             return real ? b_.CreateFDiv(v[0], v[1]) : divide(e, v);
         case Op::Min:
-            if (real) return extreme(v[0], v[1], true);
+            if (real) return emit_extreme(b_, v[0], v[1], true);
             return b_.CreateSelect(b_.CreateICmpSLT(v[1], v[0]), v[1], v[0]);
         case Op::Max:
-            if (real) return extreme(v[0], v[1], false);
+            if (real) return emit_extreme(b_, v[0], v[1], false);
             return b_.CreateSelect(b_.CreateICmpSLT(v[0], v[1]), v[1], v[0]);
         case Op::Neg:
             return real ? b_.CreateFNeg(v[0]) : b_.CreateNeg(v[0]);
@@ -700,11 +689,7 @@ Value* Emitter::arithmetic(const loop::Expr& e, const std::vector<Value*>& v) {
     }
 }
 
-// Rounds down; division by zero gives 0. The one quotient that overflows wraps to the dividend.
 Value* Emitter::divide(const loop::Expr& e, const std::vector<Value*>& v) {
-    llvm::Type* const t = type(e.type);
-    Value* const zero = llvm::Constant::getNullValue(t);
-    Value* const one = llvm::ConstantInt::get(t, 1);
     const bool division = e.op == Op::Div;
     const loop::Expr* by = &f_[e.args[1]];
     if (by->op == Op::Broadcast) by = &f_[by->args[0]];
@@ -712,23 +697,7 @@ Value* Emitter::divide(const loop::Expr& e, const std::vector<Value*>& v) {
     if (positive && ranges_ && ranges_->of(e.args[0]).is_positive()) {
         return division ? b_.CreateUDiv(v[0], v[1]) : b_.CreateURem(v[0], v[1]);
     }
-    Value* divisor = v[1];
-    Value* by_zero = nullptr;
-    if (!positive) {
-        Value* const least = llvm::ConstantInt::get(t, uint64_t{1} << 63);
-        Value* const minus = llvm::ConstantInt::getSigned(t, -1);
-        Value* const overflow =
-            b_.CreateAnd(b_.CreateICmpEQ(v[0], least), b_.CreateICmpEQ(divisor, minus));
-        by_zero = b_.CreateICmpEQ(divisor, zero);
-        divisor = b_.CreateSelect(b_.CreateOr(by_zero, overflow), one, divisor);
-    }
-    Value* const quotient = b_.CreateSDiv(v[0], divisor);
-    Value* const rest = b_.CreateSub(v[0], b_.CreateMul(quotient, divisor));
-    Value* const differ = b_.CreateICmpSLT(b_.CreateXor(rest, divisor), zero);
-    Value* const down = b_.CreateAnd(b_.CreateICmpNE(rest, zero), differ);
-    Value* result = division ? b_.CreateSub(quotient, b_.CreateZExt(down, t))
-                             : b_.CreateSelect(down, b_.CreateAdd(rest, divisor), rest);
-    return by_zero ? b_.CreateSelect(by_zero, zero, result) : result;
+    return emit_division(b_, {division, positive}, v[0], v[1]);
 }
 
 Value* Emitter::convert(Value* v, loop::Type from, loop::Type to) {

@@ -119,4 +119,26 @@ Value* emit_small_sum(llvm::IRBuilder<>& b,
     return widened(b, sum, ranges.of(address));
 }
 
+Value* emit_division(llvm::IRBuilder<>& b, Division division, Value* dividend, Value* divisor) {
+    llvm::Type* const t = dividend->getType();
+    Value* const zero = llvm::Constant::getNullValue(t);
+    Value* by_zero = nullptr;
+    if (!division.positive) {
+        Value* const least = llvm::ConstantInt::get(t, uint64_t{1} << 63);
+        Value* const minus = llvm::ConstantInt::getSigned(t, -1);
+        Value* const overflow =
+            b.CreateAnd(b.CreateICmpEQ(dividend, least), b.CreateICmpEQ(divisor, minus));
+        by_zero = b.CreateICmpEQ(divisor, zero);
+        Value* const one = llvm::ConstantInt::get(t, 1);
+        divisor = b.CreateSelect(b.CreateOr(by_zero, overflow), one, divisor);
+    }
+    Value* const quotient = b.CreateSDiv(dividend, divisor);
+    Value* const rest = b.CreateSub(dividend, b.CreateMul(quotient, divisor));
+    Value* const differ = b.CreateICmpSLT(b.CreateXor(rest, divisor), zero);
+    Value* const down = b.CreateAnd(b.CreateICmpNE(rest, zero), differ);
+    Value* result = division.quotient ? b.CreateSub(quotient, b.CreateZExt(down, t))
+                                      : b.CreateSelect(down, b.CreateAdd(rest, divisor), rest);
+    return by_zero ? b.CreateSelect(by_zero, zero, result) : result;
+}
+
 }  // namespace lemma::codegen

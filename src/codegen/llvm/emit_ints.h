@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// codegen/llvm/emit_ints.h — arithmetic of ints that fit 32 bits, for devices: there 64 bits take
-// several times as long, and quotients many times.
+// codegen/llvm/emit_ints.h — quotients of ints, and arithmetic of ints that fit 32 bits, for
+// devices: there 64 bits take several times as long, and quotients many times.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -26,6 +26,16 @@ llvm::Value* emit_small_sum(llvm::IRBuilder<>& b,
                             const loop::Address& address,
                             const std::vector<llvm::Value*>& vars,
                             llvm::Value* dynamic);
+// The quotient, rounded down, or the rest. Division by zero gives 0, and the one quotient that
+// overflows wraps to the dividend.
+struct Division {
+    bool quotient = true;   // else the rest
+    bool positive = false;  // the divisor is known to be so
+};
+llvm::Value* emit_division(llvm::IRBuilder<>& b,
+                           Division division,
+                           llvm::Value* dividend,
+                           llvm::Value* divisor);
 // The lower half of an int of 64 bits, and the int of such a half.
 llvm::Value* narrowed(llvm::IRBuilder<>& b, llvm::Value* v);
 llvm::Value* widened(llvm::IRBuilder<>& b, llvm::Value* v, loop::IntRange range);

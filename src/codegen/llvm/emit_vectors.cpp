@@ -249,4 +249,13 @@ void emit_tile(llvm::IRBuilder<>& b, const loop::TileStmt& s, Value* address, in
     }
 }
 
+// A constant is compared second, so that NaN on the other side needs no extra test.
+Value* emit_extreme(llvm::IRBuilder<>& b, Value* x, Value* y, bool least) {
+    if (llvm::isa<llvm::Constant>(x)) std::swap(x, y);
+    Value* const taken = least ? b.CreateFCmpOLT(y, x) : b.CreateFCmpOLT(x, y);
+    Value* const chosen = b.CreateSelect(taken, y, x);  // one instruction; `x` if either is NaN
+    if (llvm::isa<llvm::Constant>(y)) return chosen;
+    return b.CreateSelect(b.CreateFCmpUNO(y, y), y, chosen);
+}
+
 }  // namespace lemma::codegen

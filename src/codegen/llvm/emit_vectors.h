@@ -49,4 +49,7 @@ void release_tiles(llvm::IRBuilder<>& b);
 // `address` and `stride` in bytes: of a load or a store.
 void emit_tile(llvm::IRBuilder<>& b, const loop::TileStmt& s, llvm::Value* address, int64_t stride);
 
+// The minimum or maximum of two reals; NaN if either is NaN.
+llvm::Value* emit_extreme(llvm::IRBuilder<>& b, llvm::Value* x, llvm::Value* y, bool least);
+
 }  // namespace lemma::codegen
