@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-ROWS = COLUMNS = 8192
+ROWS, COLUMNS = 4096, 8192
 PLAIN = """import layout; import math; import nn;
 graph G {{
     @input {{ x: real[{rows}, {columns}]; {more} }}
@@ -50,7 +50,7 @@ MODELS = {
 
 
 def bench(lemma: str, model: pathlib.Path, *options: str) -> dict:
-    command = [lemma, "bench", str(model), "--device=cuda", "--json", "--random-weights", *options]
+    command = [lemma, "bench", str(model), "--device=cuda", "--json", "--random-weights", "--runs=40", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(done.stderr[-400:])

@@ -106,7 +106,7 @@ def compare(arguments, name: str, batch: int, precision: str, models: pathlib.Pa
     with torch.no_grad():
         expected = model.cuda()(x.cuda()).float().cpu().numpy()
     found = numpy.load(result).astype(numpy.float32)
-    difference = float(abs(found - expected).max() / abs(expected).max())
+    difference = float(abs(found - expected).max() / max(abs(expected).max(), 1e-6))
     measured = json.loads(run([arguments.lemma, "bench", path, "--device=cuda", "--json", *fast]))
     lemma = measured.get("device_median_ms", measured["median_ms"])
     layouts = [torch.contiguous_format] + ([torch.channels_last] if len(shape) == 3 else [])
