@@ -19,8 +19,8 @@ namespace fs = std::filesystem;
 constexpr const char* kModel = R"(import math;
 graph G {
     @input { x: real[4]; }
-    @output { y: real[4]; z: real[]; }
-    @compose { y = math.abs(x); z = math.sum_reduce{squeeze=true}(y); }
+    @output { y: real[4]; z: real[4]; }
+    @compose { y = math.abs(x); z = math.neg(x); }
 })";
 
 struct Ended {

@@ -23,8 +23,8 @@ graph G {
 constexpr const char* kPair = R"(import math;
 graph G {
     @input { x: real[4]; }
-    @output { y: real[4]; z: real[]; }
-    @compose { y = math.abs(x); z = math.sum_reduce{squeeze=true}(y); }
+    @output { y: real[4]; z: real[4]; }
+    @compose { y = math.abs(x); z = math.neg(x); }
 })";
 // The second step has no formula.
 constexpr const char* kMixed = R"(import math; import layout;
