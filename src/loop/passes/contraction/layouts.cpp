@@ -394,21 +394,11 @@ private:
         FusionGroup made;
         made.op = group.op;
         made.label = group.label + " copy";
-        Stage stage;
-        stage.combine = ir::FormulaOp::Assign;
-        std::vector<ExprId> index;
-        for (const int64_t extent : graph_.shapes.at(from)) {
-            if (extent == 1) {
-                index.push_back(pool_.build.integer(0));
-                continue;
-            }
-            const VarId var = pool_.new_var(extent);
-            stage.loops.push_back({var, extent});
-            index.push_back(pool_.build.index(var));
-        }
+        Stage stage = assign_all(graph_, from);
+        StageWrite& write = stage.writes[0];
         const Kind kind = kind_of(graph_.dtypes.at(from));
-        const ExprId value = pool_.build.read(from.value, kind, index);
-        stage.writes.push_back({to, std::move(index), value});
+        write.tensor = to;
+        write.value = pool_.build.read(from.value, kind, write.index);
         made.stages.push_back(std::move(stage));
         made.writes = {to};
         made.once = graph_.constants.contains(from);

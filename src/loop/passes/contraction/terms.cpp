@@ -305,18 +305,9 @@ private:
         FusionGroup made;
         made.op = group.op;
         made.label = group.label + " terms";
-        Stage stage;
-        stage.combine = ir::FormulaOp::Assign;
-        std::vector<ExprId> index;
-        for (const int64_t extent : graph_.shapes.at(from)) {
-            if (extent == 1) {
-                index.push_back(pool_.build.integer(0));
-                continue;
-            }
-            const VarId var = pool_.new_var(extent);
-            stage.loops.push_back({var, extent});
-            index.push_back(pool_.build.index(var));
-        }
+        Stage stage = assign_all(graph_, from);
+        const std::vector<ExprId> index = std::move(stage.writes[0].index);
+        stage.writes.clear();
         const ExprId value = pool_.build.read(from.value, Kind::F32, index);
         add_terms(stage.writes, to, index, value);
         made.stages.push_back(std::move(stage));
