@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of sums of products: tiles that need too many registers become smaller, and long sums are
 // added in parts. Neither changes the order of additions for an element.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -204,7 +205,14 @@ graph G {
     EXPECT_LT(ours, chain / 9);  // a third of the error of one chain
 }
 
-// Whole numbers, so that every order gives the same sums: each step occurs exactly once.
+// Makes the inputs whole numbers, so that every order gives the same sums.
+void round_inputs(NamedArrays& inputs) {
+    for (auto& [name, arrays] : inputs) {
+        for (double& value : arrays[0].reals) value = std::rint(3 * value);
+    }
+}
+
+// Each step occurs exactly once.
 TEST(EngineTiles, PartsOfConvolutionsAreComplete) {
     constexpr const char* kConvolution = R"(import nn;
 graph G {
@@ -215,9 +223,7 @@ graph G {
     const auto state = load_text(kConvolution);
     ASSERT_TRUE(state);
     NamedArrays inputs = random_inputs(state->program());
-    for (auto& [name, arrays] : inputs) {
-        for (double& value : arrays[0].reals) value = std::rint(3 * value);
-    }
+    round_inputs(inputs);
     const auto ran = run(kConvolution, inputs, 2);
     ASSERT_TRUE(ran);
     // Narrow vectors have a tile whose panel fits.
@@ -227,6 +233,43 @@ graph G {
     const auto wanted = run_interpreter(*state, inputs);
     ASSERT_TRUE(wanted) << wanted.error().message;
     EXPECT_TRUE(ran->outputs.at("y")[0].reals == wanted->at("y")[0].reals);
+}
+
+// A section has many steps of an outer loop where the inner ones are short. 203 channels are no
+// multiple of a section, and 97 products of 5 taps need sections of different lengths.
+TEST(EngineTiles, SectionsSpanShortInnerLoops) {
+    struct Case {
+        const char *x, *w, *y, *attributes;
+    };
+    const Case cases[] = {
+        {"1, 203, 50", "40, 203, 3", "1, 40, 25", "padding = [1, 1], stride = [2]"},
+        {"1, 203, 50", "4, 203, 3", "1, 4, 50", "padding = [1, 1]"},
+        {"1, 97, 70", "3, 97, 5", "1, 3, 66", "padding = [0, 0]"},
+        {"1, 7, 9, 33", "5, 7, 8, 11", "1, 5, 2, 23", "padding = [0, 0, 0, 0]"},
+    };
+    for (const Case& c : cases) {
+        const std::string text = fmt::format(R"(import nn;
+graph G {{
+    @input {{ x: real[{}]; w: real[{}]; }}
+    @output {{ y: real[{}]; }}
+    @compose {{ y = nn.conv{{{}}}(x, w); }}
+}})",
+                                             c.x,
+                                             c.w,
+                                             c.y,
+                                             c.attributes);
+        SCOPED_TRACE(text);
+        const auto state = load_text(text);
+        ASSERT_TRUE(state);
+        NamedArrays inputs = random_inputs(state->program());
+        round_inputs(inputs);
+        const auto ran = run(text.c_str(), inputs, 1);
+        ASSERT_TRUE(ran);
+        EXPECT_TRUE(ran->schedules.contains("tile ")) << ran->schedules;
+        const auto wanted = run_interpreter(*state, inputs);
+        ASSERT_TRUE(wanted) << wanted.error().message;
+        EXPECT_TRUE(ran->outputs.at("y")[0].reals == wanted->at("y")[0].reals);
+    }
 }
 
 }  // namespace

@@ -70,7 +70,17 @@ private:
     void sum(Block& out, const Tile& tile);
     void distances(Block& out, const Tile& tile);
     bool is_long() const;
-    std::optional<size_t> section_depth() const;
+    // Of a long sum: so many steps of the loop at this depth, or the whole loop if it is 0.
+    struct Section {
+        size_t depth = 0;
+        int64_t steps = 0;
+        bool operator==(const Section&) const = default;
+    };
+    Section section_of() const;
+    // The steps of a loop of the reduction, in a part of a cut sum.
+    int64_t steps_of(size_t depth) const {
+        return cut_steps_ > 0 && depth == c_.cut ? cut_steps_ : pool_.extent(c_.reduced[depth]);
+    }
     template <class Steps>
     void section(Block& out, Steps&& steps);
     void reduction(size_t depth, Block& out, const Tile& tile);

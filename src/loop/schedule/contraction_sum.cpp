@@ -140,17 +140,26 @@ bool ContractionKernel::is_long() const {
            stage_.combine == ir::FormulaOp::Sum && !c_.squares.valid();
 }
 
-// The outermost loop of a section; none if the innermost loop alone has too many steps.
-std::optional<size_t> ContractionKernel::section_depth() const {
-    int64_t steps = 1;
+// The longest section of at most kSection steps, or one step of the loop around a longer one. A
+// section of few steps would keep moving totals between registers and the stack.
+ContractionKernel::Section ContractionKernel::section_of() const {
+    const size_t first = cut_steps_ > 0 ? c_.cut : 0;  // outer loops are around the tile
+    int64_t inside = 1;
     size_t depth = c_.reduced.size();
-    while (depth > 0 && steps * pool_.extent(c_.reduced[depth - 1]) <= kSection) {
-        steps *= pool_.extent(c_.reduced[--depth]);
+    while (depth > first && inside * pool_.extent(c_.reduced[depth - 1]) <= kSection) {
+        inside *= pool_.extent(c_.reduced[--depth]);
     }
-    const size_t innermost = c_.reduced.size() - 1;
-    const bool short_part = cut_steps_ > 0 && c_.cut == innermost && cut_steps_ <= kSection;
-    if (depth > innermost && !short_part) return std::nullopt;
-    return cut_steps_ > 0 ? std::max(std::min(depth, innermost), c_.cut) : depth;
+    if (depth == first) return {first, 0};
+    const size_t around = depth - 1;
+    const int64_t extent = steps_of(around);
+    if (extent * inside <= kSection) return {around, 0};
+    if (depth == c_.reduced.size()) {
+        const int64_t unroll = unroll_of(c_.reduced[around]);
+        return {around, kSection / unroll * unroll};
+    }
+    const int64_t sections = ceil_of(extent, kSection / inside);
+    const int64_t steps = ceil_of(extent, sections);
+    return steps == 1 ? Section{depth, 0} : Section{around, steps};
 }
 
 // The rounding error of a sum grows with its steps, so each section has separate totals.
@@ -172,7 +181,8 @@ void ContractionKernel::section(Block& out, Steps&& steps) {
 }
 
 void ContractionKernel::reduction(size_t depth, Block& out, const Tile& tile) {
-    if (!is_long() || section_depth() != depth) return loops(depth, out, tile);
+    const Section whole{depth, 0};
+    if (!is_long() || section_of() != whole) return loops(depth, out, tile);
     section(out, [&] { loops(depth, out, tile); });
 }
 
@@ -196,8 +206,9 @@ void ContractionKernel::loops(size_t depth, Block& out, const Tile& tile) {
         begin = build_.make(Op::Mul, {build_.index(part_), steps});
         end = build_.make(Op::Min, {build_.make(Op::Add, {begin, steps}), end});
     }
-    if (innermost && is_long() && !section_depth()) {
-        const int64_t steps = kSection / unroll * unroll;
+    const Section parts = is_long() ? section_of() : Section{};
+    if (parts.depth == depth && parts.steps > 0) {
+        const int64_t steps = parts.steps;
         const int64_t sections = ceil_of(cut ? cut_steps_ : whole, steps);
         const VarId part = build_.var({});
         For all{part, build_.integer(0), build_.integer(sections), 1, {}};
