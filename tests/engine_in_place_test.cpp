@@ -198,6 +198,8 @@ TEST(EngineInPlace, TransposedConvolutions) {
                             {2, 19, 3, 2, 1, 0},
                             {1, 11, 16, 8, 4, 4},
                             {4, 10, 7, 3, 2, 1},
+                            {1, 20, 3, 2, 1, 1},
+                            {2, 17, 8, 4, 1, 0},  // ends three elements into a block
                             {5, 18, 3, 1, 1, 1},
                             {2, 12, 2, 3, 0, 0}};  // a remainder with no taps
     for (const Deconv& c : cases) {

@@ -158,8 +158,7 @@ private:
         widen_halo(pool_, c, graph_.shapes.at(tensor_of(a)), halo);
         const auto positive = [](int64_t extent) { return extent > 0; };
         return std::ranges::any_of(halo.above, positive) ||
-               std::ranges::any_of(a.args,
-                                   [&](ExprId index) { return pool_[index].op == Op::Assume; });
+               std::ranges::any_of(halo.below, positive);
     }
     // Operands with a fixed layout get a copy, which can have a halo. So do those that are read in
     // place and that another contraction makes with its own lanes innermost.
@@ -335,8 +334,9 @@ private:
             for (const Apart& axis : *apart) write.index.push_back(pool_.build.sum(axis.block));
             group.writes = {whole.copy};
             groups.push_back(std::move(group));
-            if (whole.last == i)
-                groups.push_back(from_blocks(groups.back(), whole.copy, id, whole.factors));
+            if (whole.last != i) continue;
+            const FusionGroup last = groups.back();
+            copy_blocks(last, whole.copy, id, whole.factors, groups);
         }
         graph_.groups = std::move(groups);
     }
@@ -351,39 +351,62 @@ private:
         }
         return graph_.new_tensor(tensor::DType::F32, shape);
     }
+    // Copies the blocks to their places. Where an axis ends within a block, other groups copy that
+    // block, so that no kernel has to check each element.
+    void copy_blocks(const FusionGroup& group,
+                     ir::TensorId from,
+                     ir::TensorId to,
+                     const std::vector<int64_t>& factors,
+                     std::vector<FusionGroup>& out) {
+        const tensor::Shape shape = graph_.shapes.at(to);
+        std::vector<std::vector<Span>> all = {{}};
+        for (size_t axis = 0; axis < shape.size(); ++axis) {
+            const int64_t whole = shape[axis] / factors[axis], rest = shape[axis] % factors[axis];
+            std::vector<std::vector<Span>> longer;
+            for (std::vector<Span>& spans : all) {
+                for (const Span& span : {Span{0, whole, factors[axis]}, Span{whole, 1, rest}}) {
+                    if (span.blocks == 0 || span.rests == 0) continue;
+                    longer.push_back(spans);
+                    longer.back().push_back(span);
+                }
+            }
+            all = std::move(longer);
+        }
+        for (const std::vector<Span>& spans : all) {
+            out.push_back(from_blocks(group, from, to, factors, spans));
+        }
+    }
+    // Blocks of an axis, with the elements of each.
+    struct Span {
+        int64_t first, blocks, rests;
+    };
     FusionGroup from_blocks(const FusionGroup& group,
                             ir::TensorId from,
                             ir::TensorId to,
-                            const std::vector<int64_t>& factors) {
+                            const std::vector<int64_t>& factors,
+                            const std::vector<Span>& spans) {
         FusionGroup made;
         made.op = group.op;
         made.label = group.label + " copy";
         Stage stage;
         stage.combine = ir::FormulaOp::Assign;
-        const auto add = [&](int64_t extent) {
-            if (extent == 1) return pool_.build.integer(0);
+        Builder& build = pool_.build;
+        const auto add = [&](int64_t first, int64_t extent) {
+            if (extent == 1) return build.integer(first);
             const VarId var = pool_.new_var(extent);
             stage.loops.push_back({var, extent});
-            return pool_.build.index(var);
+            const ExprId index = build.index(var);
+            return first == 0 ? index : build.make(Op::Add, {index, build.integer(first)});
         };
         std::vector<ExprId> index, rests, blocks;
-        const tensor::Shape shape = graph_.shapes.at(to);
-        for (size_t axis = 0; axis < shape.size(); ++axis) {
-            const int64_t factor = factors[axis];
-            blocks.push_back(add(blocks_of(shape[axis], factor)));
-            rests.push_back(add(factor));
-            ExprId at = pool_.build.make(
-                Op::Add,
-                {pool_.build.make(Op::Mul, {blocks.back(), pool_.build.integer(factor)}),
-                 rests.back()});
-            if (shape[axis] % factor != 0) {
-                stage.guards.push_back({at, shape[axis]});
-                at = pool_.build.assume(at, shape[axis]);
-            }
-            index.push_back(at);
+        for (size_t axis = 0; axis < spans.size(); ++axis) {
+            blocks.push_back(add(spans[axis].first, spans[axis].blocks));
+            rests.push_back(add(0, spans[axis].rests));
+            const ExprId block = build.make(Op::Mul, {blocks.back(), build.integer(factors[axis])});
+            index.push_back(build.make(Op::Add, {block, rests.back()}));
         }
         rests.insert(rests.end(), blocks.begin(), blocks.end());
-        const ExprId value = pool_.build.read(from.value, Kind::F32, std::move(rests));
+        const ExprId value = build.read(from.value, Kind::F32, std::move(rests));
         stage.writes.push_back({to, std::move(index), value});
         made.stages.push_back(std::move(stage));
         made.writes = {to};
