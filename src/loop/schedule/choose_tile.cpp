@@ -15,8 +15,8 @@ namespace {
 constexpr int64_t kSmallWeights = int64_t{512} << 10;
 
 // The loads of a step: elements of A for all lanes; elements of A in vectors; vectors of B where it
-// lies, which cross cache lines.
-enum class Loads : uint8_t { Elements, Vectors, InPlace };
+// lies, which cross cache lines; vectors of B whose lanes lie apart.
+enum class Loads : uint8_t { Elements, Vectors, InPlace, Apart };
 
 // Cycles for one step of the reduction in a tile: the multiplications, the loads, or their latency.
 // By measurement, tiles of one or two vectors are a little slower.
@@ -25,9 +25,12 @@ double tile_cost(int64_t vectors, int64_t points, Loads kind) {
     const auto p = static_cast<double>(points);
     const double loads = kind == Loads::Vectors   ? v * (p + 1) / 2
                          : kind == Loads::InPlace ? (2 * v + p) / 2
+                         : kind == Loads::Apart   ? (4 * v + p) / 2
                                                   : (v + p) / 2;
     const double measured = vectors == 1 ? 1.15 : vectors == 2 ? 1.04 : vectors == 4 ? 1.0 : 1.02;
-    return (std::max({v * p / 2, loads, 4.0}) + 0.25 + 0.1 * v) * measured;
+    // Lanes that lie apart are picked from two vectors, by a unit that multiplies, too.
+    const double picks = kind == Loads::Apart ? v / 2 : 0;
+    return (std::max({v * p / 2 + picks, loads, 4.0}) + 0.25 + 0.1 * v) * measured;
 }
 
 // The space that tiles are cut from.
@@ -44,14 +47,18 @@ Whole whole_of(const Contraction& c,
                const Target& target,
                const Points& points,
                const Lanes& lanes) {
+    const Expr& b = pool[c.b];
+    const bool direct = c.in_place && !c.copies;
+    const bool apart = direct && stride_of(pool, places.at(tensor_of(b)), b.args, c.lane) != 1;
     Whole whole{c.stacked.valid() ? pool.extent(c.stacked) : ceil_of(lanes.extent, target.lanes()),
                 points.rows(),
                 points.columns(),
                 points.outer(),
                 1,
-                c.lane_in_a               ? Loads::Vectors
-                : c.in_place && !c.copies ? Loads::InPlace
-                                          : Loads::Elements};
+                c.lane_in_a ? Loads::Vectors
+                : apart     ? Loads::Apart
+                : direct    ? Loads::InPlace
+                            : Loads::Elements};
     for (const VarId var : c.reduced) whole.depth *= pool.extent(var);
     if (points.vars.empty()) return whole;
     const Expr& a = pool[c.a];
