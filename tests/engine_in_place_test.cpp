@@ -225,6 +225,29 @@ graph G {{
     }
 }
 
+// Results that leave the cache are not transposed, and tiles write runs of several blocks of lanes
+// to each of their rows. The last block and the last panel are not full.
+TEST(EngineInPlace, LargeResultsKeepTheirLayout) {
+    struct Large {
+        int from, to, extent, size, pad;
+    };
+    for (const Large& c :
+         {Large{1, 21, 33'333, 3, 1}, {2, 40, 16'000, 1, 0}, {80, 16, 16'001, 1, 0}}) {
+        expect_as_interpreted(fmt::format(R"(import nn;
+graph G {{
+    @input {{ x: real[1, {0}, {2}]; }}
+    @output {{ y: real[1, {1}, {2}]; }}
+    @variable {{ w: real[{1}, {0}, {3}]; b: real[{1}]; }}
+    @compose {{ c = nn.conv{{padding = [{4}, {4}]}}(x, w, b); y = nn.relu(c); }}
+}})",
+                                          c.from,
+                                          c.to,
+                                          c.extent,
+                                          c.size,
+                                          c.pad));
+    }
+}
+
 // Lanes along many channels are full, and layouts stay as they are.
 TEST(EngineInPlace, ManyChannelsArePacked) {
     expect_as_interpreted(R"(import nn;

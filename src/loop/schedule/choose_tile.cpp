@@ -219,6 +219,20 @@ int64_t blocks_of_panel(const Contraction& c, const Target& target, int64_t dept
     return std::max<int64_t>(std::min({most, kRun / width, c.blocks / kLeastPanels}), 1);
 }
 
+// Whether tiles of an operand in place write many rows of a result that leaves the cache: each row
+// would get a few cache lines at a time.
+bool writes_far_rows(const Stage& stage,
+                     const BufferViews& places,
+                     const Target& target,
+                     const Points& points,
+                     const Contraction& c) {
+    if (!c.in_place || c.stacked.valid() || points.columns() <= c.columns) return false;
+    const BufferView& to = places.at(stage.writes[0].tensor);
+    if (!to.extents.empty()) return false;
+    const int64_t elements = *tensor::volume(to.shape);
+    return total_elements(elements, tensor::dtype_size(to.dtype)) > target.l2_bytes / 2;
+}
+
 // ---- Weights that are read once
 // ------------------------------------------------------------------
 
@@ -340,7 +354,9 @@ void choose_tile(const Stage& stage,
         c.cut_steps = cut.steps;
     }
     c.blocks = ceil_of(whole.vectors, c.vectors);
-    if (c.copies) c.panel_blocks = blocks_of_panel(c, target, whole.depth);
+    if (c.copies || writes_far_rows(stage, places, target, points, c)) {
+        c.panel_blocks = blocks_of_panel(c, target, whole.depth);
+    }
     const int64_t weights = c.blocks * c.vectors * lanes * 4 * whole.depth;
     c.weights_inside = !c.in_place && weights <= kSmallWeights && whole.rows * whole.outer > 1;
     // Groups of channels are adjacent in every point, so threads share the points instead of the

@@ -45,6 +45,8 @@ private:
     bool is_masked(const Tile& tile, int64_t vector) const {
         return tile.masked && (c_.stacked.valid() || vector == tile.vectors - 1);
     }
+    // Whether an item computes several blocks for the same points in turn.
+    bool has_panels() const { return c_.copies || c_.panel_blocks > 1; }
     int64_t panels() const { return ceil_of(c_.blocks, c_.panel_blocks); }
     bool is_merged(VarId var) const {
         return std::ranges::find(lanes_.merged, var) != lanes_.merged.end();
@@ -61,7 +63,7 @@ private:
     void cut_rows();
     void cut_items(int64_t others);
     void panel(Block& out);
-    // Visits the blocks of a copied panel, with their number of vectors.
+    // Visits the blocks of a panel, with their number of vectors.
     template <class Visit>
     void each_block(Block& out, Visit&& visit);
     void copy_panel(Block& out, int64_t vectors, bool masked);

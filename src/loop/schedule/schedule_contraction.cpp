@@ -46,8 +46,8 @@ void ContractionKernel::panel(Block& out) {
             copy_panel(block, vectors, masked);
         });
         build_.stored();
-        return rows_of(out, c_.vectors, false);
     }
+    if (has_panels()) return rows_of(out, c_.vectors, false);
     const int64_t lanes = target_.lanes();
     const int64_t extent = lanes_.extent;
     const bool stacked = c_.stacked.valid();
@@ -93,7 +93,7 @@ void ContractionKernel::decode_item(Block& out) {
         if (var == c_.stacked || is_merged(var)) continue;
         batch.push_back({&made[next++], var, pool_.extent(var)});
     }
-    const Part blocks = c_.copies ? Part{&panel_, {}, panels()} : Part{&block_, {}, c_.blocks};
+    const Part blocks = has_panels() ? Part{&panel_, {}, panels()} : Part{&block_, {}, c_.blocks};
     const bool blocks_inside = c_.weights_inside || c_.batch_inside;
     if (!c_.batch_inside) parts = batch;
     if (!blocks_inside) parts.push_back(blocks);
@@ -264,7 +264,7 @@ void ContractionKernel::each_block(Block& out, Visit&& visit) {
 
 // The same points for all blocks of the item.
 void ContractionKernel::blocks_of(Block& out, const Tile& all) {
-    if (!c_.copies) return tile(out, all);
+    if (!has_panels()) return tile(out, all);
     each_block(out, [&](Block& block, int64_t vectors, bool masked) {
         Tile one = all;
         one.vectors = vectors;
