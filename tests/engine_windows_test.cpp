@@ -134,8 +134,8 @@ graph G {{
 TEST(EngineTurned, LargeResults) {
     const Ran ran = run(R"(import nn; import math;
 graph G {
-    @input { x: real[1, 8, 72, 72]; }
-    @output { y: real[1, 48, 72, 72]; z: real[1, 48, 72, 72]; }
+    @input { x: real[1, 8, 56, 72]; }
+    @output { y: real[1, 48, 56, 72]; z: real[1, 48, 56, 72]; }
     @variable { w: real[48, 8, 1, 5]; b: real[48]; }
     @compose {
         c = nn.conv{padding = [0, 2, 0, 2]}(x, w, b);

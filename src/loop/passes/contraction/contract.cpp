@@ -16,9 +16,9 @@ constexpr int64_t kLeastLanes = 8;
 constexpr int64_t kLeastColumns = 3;  // lanes where the others would have to be transposed
 constexpr int64_t kLeastPoints = 6;
 constexpr size_t kMostReads = 8;
-constexpr int64_t kFewApart = 4;   // elements that are picked from whole vectors
-constexpr double kGoodFill = 0.7;  // of lanes; other lanes are considered below it
-constexpr double kFarResult = 1 << 18;
+constexpr int64_t kFewApart = 4;        // elements that are picked from whole vectors
+constexpr double kGoodFill = 0.7;       // of lanes; other lanes are considered below it
+constexpr double kFarResult = 3 << 16;  // elements: with the operands, more than 1 MiB
 
 bool contains(const std::vector<VarId>& vars, VarId var) {
     return std::ranges::find(vars, var) != vars.end();
