@@ -22,6 +22,27 @@ using runtime::DeviceAddress;
 constexpr int kThreadsOfBlock = 1, kClock = 13, kMultiprocessors = 16, kMemoryClock = 36,
               kBusWidth = 37, kMajor = 75, kMinor = 76;
 constexpr int kLeastMajor = 8;
+constexpr const char* kRefuses = "the driver refuses a kernel";
+
+// Options of the driver's compiler: where it writes what is wrong.
+class ErrorLog {
+public:
+    static constexpr unsigned kOptions = 2;
+
+    int* options() { return options_.data(); }
+    void** values() { return values_.data(); }
+    Error error(Error error) const {
+        if (text_[0] != '\0') error.message += fmt::format("\n{}", text_.data());
+        return error;
+    }
+
+private:
+    static constexpr int kText = 5, kTextBytes = 6;
+
+    std::array<char, 4096> text_{};
+    std::array<int, kOptions> options_ = {kText, kTextBytes};
+    std::array<void*, kOptions> values_ = {text_.data(), reinterpret_cast<void*>(text_.size() - 1)};
+};
 
 class CudaDevice final : public runtime::Device {
 public:
@@ -34,8 +55,9 @@ public:
     int number() const override { return number_; }
     Result<DeviceAddress> allocate(int64_t bytes) override;
     void free(DeviceAddress memory) override;
-    Result<const runtime::DeviceKernel*> load(const std::string& text,
-                                              const std::string& name) override;
+    std::string make() const override;
+    Result<std::string> compile(const std::string& text) override;
+    Result<const runtime::DeviceKernel*> load(const KernelCode& kernel) override;
     Result<std::unique_ptr<runtime::DeviceQueue>> make_queue() override {
         return make_cuda_queue(driver_, context_);
     }
@@ -45,6 +67,7 @@ private:
     Result<void> enter() const {
         return driver_.check("the GPU is not available", driver_.set_context(context_));
     }
+    Result<unsigned> give_memory(CuFunction function, int64_t bytes) const;
     // 0 if the driver does not tell.
     double attribute(int number) const {
         int value = 0;
@@ -134,26 +157,66 @@ void CudaDevice::free(DeviceAddress memory) {
 
 // ---- Kernels ------------------------------------------------------------------------------------
 
-Result<const runtime::DeviceKernel*> CudaDevice::load(const std::string& text,
-                                                      const std::string& name) {
+// Lets launches of the kernel give a group so many bytes. The driver wants to know before.
+Result<unsigned> CudaDevice::give_memory(CuFunction function, int64_t bytes) const {
+    constexpr int kMostLaunchedMemory = 8;
+    if (bytes == 0) return 0U;
+    if (!driver_.set_function_attribute || bytes < 0 || bytes > INT32_MAX) {
+        return std::unexpected(
+            Error{fmt::format("the GPU gives a kernel no group memory of {} bytes", bytes)});
+    }
+    const auto size = static_cast<int>(bytes);
+    LEMMA_TRY(driver_.check("the GPU has too little group memory for a kernel",
+                            driver_.set_function_attribute(function, kMostLaunchedMemory, size)));
+    return static_cast<unsigned>(bytes);
+}
+
+std::string CudaDevice::make() const {
+    int version = 0;
+    driver_.driver_version(&version);
+    return fmt::format("sm_{}{} {}", major_, minor_, version);
+}
+
+// Modules are loaded one by one, and a module of PTX is compiled meanwhile. The driver's linker
+// compiles for any number of threads at a time.
+Result<std::string> CudaDevice::compile(const std::string& text) {
+    if (!driver_.has_linker()) return text;
     LEMMA_TRY(enter());
-    constexpr int kErrorLog = 5, kErrorLogBytes = 6;
-    std::array<char, 4096> log{};
-    int options[] = {kErrorLog, kErrorLogBytes};
-    void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+    constexpr int kPtx = 1;
+    ErrorLog log;
+    CuLinker linker = nullptr;
+    LEMMA_TRY(driver_.check(
+        kRefuses, driver_.create_linker(ErrorLog::kOptions, log.options(), log.values(), &linker)));
+    auto* const bytes = const_cast<char*>(text.c_str());
+    CuResult result =
+        driver_.add_to_linker(linker, kPtx, bytes, text.size() + 1, "kernel", 0, nullptr, nullptr);
+    void* code = nullptr;
+    size_t size = 0;
+    if (result == 0) result = driver_.complete_linker(linker, &code, &size);
+    std::string made;
+    if (result == 0) made.assign(static_cast<const char*>(code), size);
+    driver_.destroy_linker(linker);
+    if (result != 0) return std::unexpected(log.error(driver_.error(kRefuses, result)));
+    return made;
+}
+
+Result<const runtime::DeviceKernel*> CudaDevice::load(const KernelCode& code) {
+    LEMMA_TRY(enter());
+    ErrorLog log;
     CuModule module = nullptr;
-    if (const CuResult result = driver_.load_module(&module, text.c_str(), 2, options, values);
+    if (const CuResult result = driver_.load_module(
+            &module, code.code.c_str(), ErrorLog::kOptions, log.options(), log.values());
         result != 0) {
-        Error error = driver_.error("the driver refuses a kernel", result);
-        if (log[0] != '\0') error.message += fmt::format("\n{}", log.data());
-        return std::unexpected(std::move(error));
+        return std::unexpected(log.error(driver_.error(kRefuses, result)));
     }
     const std::lock_guard lock(loading_);
     modules_.push_back(module);
     auto kernel = std::make_unique<CudaKernel>();
     LEMMA_TRY(driver_.check("a kernel is not in its module",
-                            driver_.get_function(&kernel->function, module, name.c_str())));
+                            driver_.get_function(&kernel->function, module, code.name.c_str())));
     kernel->most_threads = static_cast<int64_t>(attribute(kThreadsOfBlock));
+    kernel->aligned = code.aligned;
+    LEMMA_TRY(kernel->group_memory, give_memory(kernel->function, code.group_memory));
     kernels_.push_back(std::move(kernel));
     return kernels_.back().get();
 }

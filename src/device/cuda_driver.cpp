@@ -49,6 +49,11 @@ Result<CudaDriver> load_functions() {
     find(driver.destroy_stream, "cuStreamDestroy_v2");
     find(driver.wait_stream, "cuStreamSynchronize");
     find(driver.launch, "cuLaunchKernel");
+    find_any(driver.set_function_attribute, "cuFuncSetAttribute");
+    find_any(driver.create_linker, "cuLinkCreate_v2");
+    find_any(driver.add_to_linker, "cuLinkAddData_v2");
+    find_any(driver.complete_linker, "cuLinkComplete");
+    find_any(driver.destroy_linker, "cuLinkDestroy");
     find_any(driver.create_event, "cuEventCreate");
     find_any(driver.destroy_event, "cuEventDestroy_v2");
     find_any(driver.record_event, "cuEventRecord");

@@ -14,6 +14,7 @@ using CuResult = int;
 using CuDevice = int;
 using CuContext = struct CuContextState*;
 using CuModule = struct CuModuleState*;
+using CuLinker = struct CuLinkerState*;
 using CuFunction = struct CuFunctionState*;
 using CuStream = struct CuStreamState*;
 using CuEvent = struct CuEventState*;
@@ -57,6 +58,18 @@ struct CudaDriver {
                        void** extra);
 
     // Older drivers lack some of the following.
+    CuResult (*set_function_attribute)(CuFunction function, int attribute, int value);
+    CuResult (*create_linker)(unsigned count, int* options, void** values, CuLinker* linker);
+    CuResult (*add_to_linker)(CuLinker linker,
+                              int type,
+                              void* data,
+                              size_t bytes,
+                              const char* name,
+                              unsigned count,
+                              int* options,
+                              void** values);
+    CuResult (*complete_linker)(CuLinker linker, void** code, size_t* bytes);
+    CuResult (*destroy_linker)(CuLinker linker);
     CuResult (*create_event)(CuEvent* event, unsigned flags);
     CuResult (*destroy_event)(CuEvent event);
     CuResult (*record_event)(CuEvent event, CuStream stream);
@@ -72,6 +85,9 @@ struct CudaDriver {
     CuResult (*destroy_made_graph)(CuGraphExec graph);
     CuResult (*destroy_graph)(CuGraph graph);
 
+    bool has_linker() const {
+        return create_linker && add_to_linker && complete_linker && destroy_linker;
+    }
     bool has_events() const {
         return create_event && destroy_event && record_event && wait_event && event_time;
     }

@@ -216,6 +216,12 @@ Result<void> CudaQueue::launch(const Launch& launch) {
             launch.group,
             count)});
     }
+    // An address that is not would end all work of the process on the GPU.
+    constexpr DeviceAddress kVector = 16;
+    const auto is_odd = [](DeviceAddress at) { return at % kVector != 0; };
+    if (kernel.aligned && std::ranges::any_of(launch.buffers, is_odd)) {
+        return std::unexpected(Error{"a kernel for whole vectors gets other memory"});
+    }
     int64_t begin = launch.begin, end = launch.end;
     void* arguments[kMostArguments];
     for (size_t i = 0; i < count; ++i) {
@@ -231,7 +237,7 @@ Result<void> CudaQueue::launch(const Launch& launch) {
                                         static_cast<unsigned>(launch.group),
                                         1,
                                         1,
-                                        0,
+                                        kernel.group_memory,
                                         stream_,
                                         arguments,
                                         nullptr));

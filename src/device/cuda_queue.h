@@ -12,7 +12,9 @@ namespace lemma::device {
 
 struct CudaKernel final : runtime::DeviceKernel {
     CuFunction function = nullptr;
-    int64_t most_threads = 0;  // of a block
+    int64_t most_threads = 0;   // of a block
+    unsigned group_memory = 0;  // bytes that a launch gives each block
+    bool aligned = false;       // buffers begin at whole vectors
 };
 
 // The GPU copies to and from pinned memory by itself. Bytes of other memory go through chunks of

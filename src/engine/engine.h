@@ -24,7 +24,7 @@
 
 namespace lemma::engine {
 
-struct DeviceTexts;  // stored_code.h
+struct DeviceCode;  // stored_code.h
 
 struct EngineOptions {
     bool verify = false;  // as in loop::PlanOptions
@@ -176,10 +176,11 @@ private:
     Result<void> make_plan(Code& code);
     // Kernels of a device, by symbol.
     using LoadedKernels = std::unordered_map<std::string, const runtime::DeviceKernel*>;
-    Result<LoadedKernels> load_texts(const DeviceTexts& all);
-    Result<DeviceTexts> make_texts(Code& code, int threads, LoadedKernels& loaded);
+    Result<void> compile_texts(DeviceCode& all);
+    Result<LoadedKernels> load_kernels(const DeviceCode& all);
+    Result<DeviceCode> make_device_code(Code& code, int threads, LoadedKernels& loaded);
     static bool take_kernels(Code& code,
-                             const DeviceTexts& made,
+                             const DeviceCode& made,
                              const LoadedKernels& loaded,
                              std::span<const runtime::KernelFunction> here);
     // Keeps the plan in the cache if it has a source.

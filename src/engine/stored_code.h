@@ -8,6 +8,17 @@
 
 #include "base/archive.h"
 #include "engine/code.h"
+#include "runtime/device.h"
+
+namespace lemma::runtime {
+
+template <class Archive>
+void fields(Archive& archive, like<Device::KernelCode, Archive>& kernel) {
+    auto& [name, code, group_memory, aligned] = kernel;
+    archive(name, code, group_memory, aligned);
+}
+
+}  // namespace lemma::runtime
 
 namespace lemma::engine {
 
@@ -18,7 +29,7 @@ void fields(Archive& archive, like<Code::Packer, Archive>& packer) {
 }
 
 // The kernels of a plan for a device.
-struct DeviceTexts {
+struct DeviceCode {
     // By step; without a symbol, the processor runs the step, or it has no kernel.
     struct Step {
         std::string symbol;
@@ -26,11 +37,11 @@ struct DeviceTexts {
         std::vector<uint8_t> written;  // by argument
     };
     std::vector<Step> steps;
-    std::vector<std::pair<std::string, std::string>> texts;  // by symbol
+    std::vector<runtime::Device::KernelCode> kernels;
 };
 
 template <class Archive>
-void fields(Archive& archive, like<DeviceTexts::Step, Archive>& step) {
+void fields(Archive& archive, like<DeviceCode::Step, Archive>& step) {
     auto& [symbol, group, written] = step;
     archive(symbol, group, written);
 }

@@ -85,8 +85,16 @@ public:
     virtual Result<DeviceAddress> allocate(int64_t bytes) = 0;
     // No queue has work with it any more.
     virtual void free(DeviceAddress memory) = 0;
-    // The kernel of that name in a text of the code generator.
-    virtual Result<const DeviceKernel*> load(const std::string& text, const std::string& name) = 0;
+    // The code of a text from the code generator. Devices of the same make load it, too.
+    virtual Result<std::string> compile(const std::string& text) = 0;
+    // The device and its driver, as far as code depends on them.
+    virtual std::string make() const { return {}; }
+    struct KernelCode {
+        std::string name, code;
+        int64_t group_memory = 0;  // bytes that a launch gives each group
+        bool aligned = false;      // buffers must begin at multiples of 16 bytes
+    };
+    virtual Result<const DeviceKernel*> load(const KernelCode& kernel) = 0;
     virtual Result<std::unique_ptr<DeviceQueue>> make_queue() = 0;
 
     // The most that the hardware does in a second; 0: unknown.

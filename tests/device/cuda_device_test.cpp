@@ -25,6 +25,9 @@ private:
     const char* name_;
 };
 
+constexpr const char* kText =
+    ".entry copy(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d)";
+
 class CudaDevice : public testing::Test {
 protected:
     void SetUp() override {
@@ -35,8 +38,7 @@ protected:
     }
     // A kernel that copies floats from one buffer to another.
     const runtime::DeviceKernel* copier() const {
-        const auto kernel = device->load(
-            ".entry copy(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 d)", "copy");
+        const auto kernel = device->load({"copy", kText});
         EXPECT_TRUE(kernel) << kernel.error().message;
         return *kernel;
     }
@@ -125,6 +127,39 @@ TEST_F(CudaDevice, MeasuresWorkByMarks) {
     device->free(memory);
 }
 
+TEST_F(CudaDevice, GivesGroupsMoreMemory) {
+    const auto memory = *device->allocate(64);
+    const DeviceAddress buffers[] = {memory, memory};
+    const auto kernel = device->load({"copy", kText, 96 << 10});
+    ASSERT_TRUE(kernel) << kernel.error().message;
+    EXPECT_TRUE(queue->launch({*kernel, buffers, 0, 4, 4}));
+    ASSERT_TRUE(queue->wait());
+    const auto large = device->load({"copy", kText, 1 << 20});
+    ASSERT_FALSE(large);
+    EXPECT_NE(large.error().message.find("too little group memory"), std::string::npos);
+    device->free(memory);
+}
+
+TEST_F(CudaDevice, CompilesTexts) {
+    const auto code = device->compile(kText);
+    ASSERT_TRUE(code) << code.error().message;
+    EXPECT_TRUE(device->load({"copy", *code}));
+    EXPECT_EQ(device->make(), "sm_90 12080");
+}
+
+// An address between vectors would be an error of the GPU that ends its work for the process.
+TEST_F(CudaDevice, RefusesAddressesBetweenVectors) {
+    const auto memory = *device->allocate(64);
+    const auto kernel =
+        device->load({.name = "copy", .code = kText, .group_memory = 0, .aligned = true});
+    ASSERT_TRUE(kernel);
+    const DeviceAddress whole[] = {memory, memory + 16}, odd[] = {memory, memory + 4};
+    EXPECT_TRUE(queue->launch({*kernel, whole, 0, 4, 4}));
+    EXPECT_FALSE(queue->launch({*kernel, odd, 0, 4, 4}));
+    ASSERT_TRUE(queue->wait());
+    device->free(memory);
+}
+
 TEST_F(CudaDevice, RefusesLaunchesThatAreTooLarge) {
     const auto memory = *device->allocate(64);
     const std::vector<DeviceAddress> two(2, memory), many(600, memory);
@@ -158,14 +193,23 @@ TEST_F(CudaDevice, TellsWhatFails) {
                   "the GPU has no memory for 5 MiB: out of memory");
     }
     EXPECT_EQ(message(device->allocate(-1)), "memory of the GPU without a size");
-    EXPECT_EQ(message(device->load("no text", "copy")),
+    EXPECT_EQ(message(device->load({"copy", "no text"})),
               "the driver refuses a kernel: a text that is no PTX\nline 1: no");
-    EXPECT_EQ(message(device->load(".entry other()", "copy")),
+    EXPECT_EQ(message(device->compile("no text")),
+              "the driver refuses a kernel: a text that is no PTX\nline 1: no");
+    EXPECT_EQ(message(device->load({"copy", ".entry other()"})),
               "a kernel is not in its module: error 500");
     const auto fails = [&](const char* how, const auto& call, const std::string& text) {
         const Setting failing("FAKE_CUDA_FAIL", how);
         EXPECT_EQ(message(call()), text) << how;
     };
+    const char* const functions[] = {"cuLinkCreate_v2=2", "cuLinkComplete=2"};
+    for (const char* const how : functions) {
+        fails(
+            how,
+            [&] { return device->compile(kText); },
+            "the driver refuses a kernel: out of memory");
+    }
     fails(
         "cuLaunchKernel=719",
         [&] { return queue->launch({kernel, buffers, 0, 4, 4}); },

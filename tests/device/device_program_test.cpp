@@ -131,6 +131,7 @@ TEST_F(DeviceProgram, StartsAgainFromTheCache) {
     EXPECT_TRUE(second.text.contains("0 kernels compiled, 2 from the cache")) << second.text;
     EXPECT_TRUE(second.text.contains("on Fake GPU: 2 of the compiled steps")) << second.text;
     EXPECT_EQ(calls()["cuModuleLoadDataEx"], loaded);
+    EXPECT_EQ(calls()["cuLinkComplete"], 0) << "compiled again";
     EXPECT_GE(calls()["cuGraphLaunch"], 3);
 }
 
@@ -162,6 +163,7 @@ TEST_F(DeviceProgram, SaysThatTheDeviceFailed) {
     for (const auto& [fails, text] :
          {std::pair("FAKE_CUDA_MEMORY=8", "the GPU has no memory for "),
           std::pair("FAKE_CUDA_FAIL=cuModuleLoadDataEx=218", "the driver refuses a kernel"),
+          std::pair("FAKE_CUDA_FAIL=cuLinkComplete=218", "the driver refuses a kernel"),
           std::pair("FAKE_CUDA_FAIL=cuStreamCreate=2", "the GPU takes no work: out of memory"),
           std::pair("FAKE_CUDA_FAIL=cuLaunchKernel=719",
                     "the GPU does not run a kernel: unspecified launch failure"),

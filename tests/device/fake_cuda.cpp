@@ -52,10 +52,16 @@ struct Stream {
 };
 struct Function {
     size_t parameters = 0;
+    unsigned most_memory = 48 << 10;  // that a launch gives a block
 };
 struct Module {
     std::string text;
     std::map<std::string, Function> functions;
+};
+
+struct Linker {
+    Module module;
+    char* log = nullptr;
 };
 
 std::recursive_mutex lock;
@@ -244,6 +250,45 @@ FAKE cuModuleGetFunction(Function** function, Module* module, const char* name) 
     *function = &found->second;
     return kGood;
 }
+#ifndef FAKE_CUDA_OLD
+// The linker's code of a text is the text.
+FAKE cuLinkCreate_v2(unsigned count, int* options, void** values, Linker** linker) {
+    ENTER("cuLinkCreate_v2");
+    auto made = std::make_unique<Linker>();
+    constexpr int kErrorLog = 5;
+    for (unsigned i = 0; i < count; ++i) {
+        if (options[i] == kErrorLog) made->log = static_cast<char*>(values[i]);
+    }
+    *linker = made.release();
+    return kGood;
+}
+FAKE cuLinkAddData_v2(
+    Linker* linker, int, void* data, size_t bytes, const char*, unsigned, int*, void**) {
+    ENTER("cuLinkAddData_v2");
+    linker->module.text.assign(static_cast<const char*>(data), bytes - 1);
+    if (read_text(linker->module)) return kGood;
+    std::strcpy(linker->log, "line 1: no");
+    return kInvalidText;
+}
+FAKE cuLinkComplete(Linker* linker, void** code, size_t* bytes) {
+    ENTER("cuLinkComplete");
+    *code = linker->module.text.data();
+    *bytes = linker->module.text.size();
+    return kGood;
+}
+FAKE cuLinkDestroy(Linker* linker) {
+    ENTER("cuLinkDestroy");
+    delete linker;
+    return kGood;
+}
+FAKE cuFuncSetAttribute(Function* function, int attribute, int value) {
+    ENTER("cuFuncSetAttribute");
+    constexpr int kMostMemory = 8;
+    if (attribute != kMostMemory || value > (99 << 10)) return kInvalid;
+    function->most_memory = static_cast<unsigned>(value);
+    return kGood;
+}
+#endif
 #ifndef FAKE_CUDA_BROKEN
 FAKE cuLaunchKernel(Function* function,
                     unsigned grid,
@@ -252,7 +297,7 @@ FAKE cuLaunchKernel(Function* function,
                     unsigned block,
                     unsigned,
                     unsigned,
-                    unsigned,
+                    unsigned memory_of_block,
                     Stream* stream,
                     void** arguments,
                     void**) {
@@ -262,6 +307,7 @@ FAKE cuLaunchKernel(Function* function,
         values.push_back(*static_cast<const Address*>(arguments[i]));
     }
     if (values.size() < 4 || grid == 0 || block == 0 || block > 1024) return kInvalid;
+    if (memory_of_block > function->most_memory) return kInvalid;
     const Address from = values.front(), to = values[values.size() - 3];
     const size_t items = values.back() - values[values.size() - 2];
     return add(stream, [=] {

@@ -657,6 +657,16 @@ private:
         }
     }
     // Memory is as before: an exchange is no barrier.
+    void meet(const loop::Barrier& s) {
+        if (s.value.valid()) {
+            int64_t any = 0;
+            each([&](Evaluator& thread) { any |= thread.integer(s.value); });
+            Value answer(1);
+            answer[0].integer = any;
+            for (Evaluator& thread : threads_) thread.set(s.any, answer);
+        }
+        accesses_.barrier();
+    }
     void exchange(const loop::Exchange& s) {
         std::vector<Value> values;
         for (size_t i = 0; i < threads_.size(); ++i) {
@@ -700,7 +710,9 @@ private:
         if (trouble_.empty()) trouble_ = accesses_.trouble();
     }
     void one(const loop::Stmt& statement) {
-        if (std::holds_alternative<loop::Barrier>(statement.node)) return accesses_.barrier();
+        if (const auto* const barrier = std::get_if<loop::Barrier>(&statement.node)) {
+            return meet(*barrier);
+        }
         if (const auto* const product = std::get_if<loop::MatrixStmt>(&statement.node)) {
             return multiply(*product);
         }

@@ -10,6 +10,12 @@ namespace lemma::testing {
 
 using runtime::DeviceAddress;
 
+namespace {
+
+constexpr DeviceAddress kVector = 16;  // bytes
+
+}  // namespace
+
 Result<const runtime::DeviceKernel*> TestDevice::add(const loop::Function& function) {
     if (std::string fault = loop::verify(function); !fault.empty()) {
         return std::unexpected(Error{std::move(fault)});
@@ -141,7 +147,7 @@ Result<std::unique_ptr<runtime::DeviceQueue>> TestDevice::make_queue() {
 
 // ---- Kernels ------------------------------------------------------------------------------------
 
-Result<const runtime::DeviceKernel*> TestDevice::load(const std::string&, const std::string&) {
+Result<const runtime::DeviceKernel*> TestDevice::load(const KernelCode&) {
     return std::unexpected(Error{"a device for tests runs no code"});
 }
 
@@ -149,6 +155,10 @@ Result<const runtime::DeviceKernel*> TestDevice::load(const std::string&, const 
 // lie in one piece of memory.
 Result<void> TestDevice::launch(const runtime::DeviceQueue::Launch& launch) {
     const loop::Function& f = static_cast<const Kernel*>(launch.kernel)->function;
+    const auto is_odd = [](DeviceAddress at) { return at % kVector != 0; };
+    if (f.aligned && std::ranges::any_of(launch.buffers, is_odd)) {
+        return std::unexpected(Error{"a kernel for whole vectors gets other memory"});
+    }
     std::vector<tensor::Tensor> buffers;
     for (size_t i = 0; i < launch.buffers.size(); ++i) {
         LEMMA_TRY(const std::span<std::byte> from, rest(launch.buffers[i]));

@@ -28,8 +28,8 @@ public:
     std::string name() const override { return "a device for tests"; }
     Result<runtime::DeviceAddress> allocate(int64_t bytes) override;
     void free(runtime::DeviceAddress memory) override { memory_.erase(memory); }
-    Result<const runtime::DeviceKernel*> load(const std::string& text,
-                                              const std::string& name) override;
+    Result<std::string> compile(const std::string& text) override { return text; }
+    Result<const runtime::DeviceKernel*> load(const KernelCode& kernel) override;
     Result<std::unique_ptr<runtime::DeviceQueue>> make_queue() override;
 
 private:

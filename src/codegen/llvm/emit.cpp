@@ -185,7 +185,7 @@ void Emitter::emit(const std::string& name) {
     if (f_.group == 0) return emit_entry(name, emit_body(name + ".body"));
     DeviceBody whole = emit_device_body(name + ".body", true);
     const bool any = std::ranges::find(whole.vectors, true) != whole.vectors.end();
-    if (any)
+    if (any && !f_.aligned)
         whole.elsewhere =
             Emitter(f_, options_, module_).emit_device_body(name + ".any", false).code;
     emit_device_entry(b_, f_, name, whole);
@@ -219,9 +219,7 @@ llvm::Function* Emitter::emit_body(const std::string& name) {
     for (size_t i = arguments; i < f_.buffers.size(); ++i) {
         const loop::Buffer& own = f_.buffers[i];
         if (own.shared) {
-            const std::string own_name = fmt::format("shared{}", i - arguments);
-            buffers_.push_back(
-                shared_memory(b_, memory_type(own.dtype), own.scratch, own_name, module_));
+            buffers_.push_back(group_memory(b_, f_, make_id<loop::BufferId>(i), module_));
             continue;
         }
         Value* const elements = number(own.scratch);
@@ -282,7 +280,10 @@ void Emitter::block(const loop::Block& statements) {
                                    {at, b_.getInt32(0), b_.getInt32(2), b_.getInt32(1)});
             },
             [&](const loop::TileStmt& s) { emit_tile(s); },
-            [&](const loop::Barrier&) { emit_barrier(b_); },
+            [&](const loop::Barrier& s) {
+                if (!s.value.valid()) return emit_barrier(b_);
+                b_.CreateStore(emit_question(b_, value(s.value)), locals_[s.any.value]);
+            },
             [&](const loop::Exchange& s) {
                 Value* const other = codegen::emit_exchange(b_, value(s.value), s.distance);
                 b_.CreateStore(other, locals_[s.local.value]);

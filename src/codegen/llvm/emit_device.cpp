@@ -4,6 +4,8 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
+#include "codegen/llvm/emit_memory.h"
+
 namespace lemma::codegen {
 
 namespace {
@@ -104,26 +106,50 @@ void emit_device_entry(llvm::IRBuilder<>& b,
     b.CreateRetVoid();
 }
 
-Value* shared_memory(llvm::IRBuilder<>& b,
-                     llvm::Type* element,
-                     int64_t elements,
-                     const std::string& name,
-                     llvm::Module& module) {
-    if (auto* const known = module.getNamedGlobal(name)) {
-        return b.CreateAddrSpaceCast(known, b.getPtrTy());
-    }
+namespace {
+
+// Memory in the space that the items of a group share. Without elements, the launch of the kernel
+// says how many there are.
+llvm::GlobalVariable* shared_memory(llvm::Module& module,
+                                    const std::string& name,
+                                    llvm::Type* element,
+                                    int64_t elements) {
+    if (auto* const known = module.getNamedGlobal(name)) return known;
     auto* const type = llvm::ArrayType::get(element, static_cast<uint64_t>(elements));
-    auto* const memory = new llvm::GlobalVariable(module,
-                                                  type,
-                                                  false,
-                                                  llvm::GlobalValue::InternalLinkage,
-                                                  llvm::UndefValue::get(type),
-                                                  name,
-                                                  nullptr,
-                                                  llvm::GlobalValue::NotThreadLocal,
-                                                  kSharedSpace);
+    const bool own = elements > 0;
+    auto* const memory = new llvm::GlobalVariable(
+        module,
+        type,
+        false,
+        own ? llvm::GlobalValue::InternalLinkage : llvm::GlobalValue::ExternalLinkage,
+        own ? llvm::UndefValue::get(type) : nullptr,
+        name,
+        nullptr,
+        llvm::GlobalValue::NotThreadLocal,
+        kSharedSpace);
     memory->setAlignment(llvm::Align(kDeviceVector));
-    return b.CreateAddrSpaceCast(memory, b.getPtrTy());
+    return memory;
+}
+
+}  // namespace
+
+Value* group_memory(llvm::IRBuilder<>& b,
+                    const loop::Function& function,
+                    loop::BufferId id,
+                    llvm::Module& module) {
+    llvm::GlobalVariable* memory = nullptr;
+    int64_t begin = 0;
+    if (function.group_memory() > loop::kPlainGroupMemory) {
+        memory = shared_memory(module, "shared", b.getInt8Ty(), 0);
+        begin = function.group_memory(id);
+    } else {
+        const loop::Buffer& own = function.buffers[id.value];
+        const std::string name = fmt::format("shared{}", id.value - function.argument_count());
+        memory =
+            shared_memory(module, name, memory_type(module.getContext(), own.dtype), own.scratch);
+    }
+    Value* const at = b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), memory, begin);
+    return b.CreateAddrSpaceCast(at, b.getPtrTy());
 }
 
 Value* emit_exchange(llvm::IRBuilder<>& b, Value* value, int64_t distance) {
@@ -148,6 +174,11 @@ Value* emit_exchange(llvm::IRBuilder<>& b, Value* value, int64_t distance) {
 }
 
 void emit_barrier(llvm::IRBuilder<>& b) { b.CreateIntrinsic(intrinsic::nvvm_barrier0, {}, {}); }
+
+Value* emit_question(llvm::IRBuilder<>& b, Value* value) {
+    Value* const own = b.CreateZExt(value, b.getInt32Ty());
+    return b.CreateICmpNE(b.CreateIntrinsic(intrinsic::nvvm_barrier0_or, {}, {own}), b.getInt32(0));
+}
 
 void emit_copy(llvm::IRBuilder<>& b, Value* to, Value* from, int64_t bytes, Value* wanted) {
     llvm::LLVMContext& context = b.getContext();

@@ -29,13 +29,14 @@ void emit_device_entry(llvm::IRBuilder<>& b,
                        const loop::Function& function,
                        const std::string& name,
                        const DeviceBody& body);
-// The address of memory of that name, which the threads of a block share.
-llvm::Value* shared_memory(llvm::IRBuilder<>& b,
-                           llvm::Type* element,
-                           int64_t elements,
-                           const std::string& name,
-                           llvm::Module& module);
+// The address of a buffer that the threads of a block share.
+llvm::Value* group_memory(llvm::IRBuilder<>& b,
+                          const loop::Function& function,
+                          loop::BufferId buffer,
+                          llvm::Module& module);
 void emit_barrier(llvm::IRBuilder<>& b);
+// A barrier that tells whether the value, an i1, is true in a thread of the block.
+llvm::Value* emit_question(llvm::IRBuilder<>& b, llvm::Value* value);
 // The value of the item of the warp whose number differs in the bits of `distance`.
 llvm::Value* emit_exchange(llvm::IRBuilder<>& b, llvm::Value* value, int64_t distance);
 // Copies so many bytes to memory of the block, or writes zeros where they are not wanted (missing:

@@ -23,10 +23,22 @@ bool has(const Block& block) {
     });
 }
 
+// Whether a statement for each item by itself gives the local a value.
+bool sets(const Block& block, LocalId local) {
+    return std::ranges::any_of(block, [&](const Stmt& statement) {
+        const auto* const set = std::get_if<Set>(&statement.node);
+        const auto* const exchange = std::get_if<Exchange>(&statement.node);
+        const Block* const body = body_of(statement);
+        return (set && set->local == local) || (exchange && exchange->local == local) ||
+               (body && sets(*body, local));
+    });
+}
+
 // Finds values that all items of a group have in common.
 class Uniform {
 public:
-    explicit Uniform(const Function& function) : f_(function), vars_(function.vars.size()) {}
+    explicit Uniform(const Function& function)
+        : f_(function), vars_(function.vars.size()), locals_(function.locals.size()) {}
 
     std::string verify() {
         block(f_.body);
@@ -42,7 +54,7 @@ private:
             case Op::Var:
                 return vars_[static_cast<size_t>(e.integer)];
             case Op::Local:
-                return false;
+                return locals_[static_cast<size_t>(e.integer)];
             case Op::Load:
                 // Others may write it meanwhile, unless nobody does.
                 return !f_.buffers[e.buffer.value].written && !e.mask.valid() &&
@@ -74,6 +86,10 @@ private:
             if (const auto* const bind = std::get_if<Bind>(&statement.node)) {
                 vars_[bind->var.value] = is_uniform(bind->value);
             }
+            if (const auto* const barrier = std::get_if<Barrier>(&statement.node)) {
+                if (barrier->any.valid())
+                    locals_[barrier->any.value] = !sets(f_.body, barrier->any);
+            }
             if (const auto* const loop = std::get_if<For>(&statement.node)) {
                 alike = is_uniform(loop->begin) && is_uniform(loop->end);
                 vars_[loop->var.value] = alike;
@@ -90,6 +106,7 @@ private:
 
     const Function& f_;
     std::vector<bool> vars_;
+    std::vector<bool> locals_;  // the answers of barriers
     std::string error_;
 };
 
@@ -106,6 +123,7 @@ std::string verify_groups(const Function& function) {
         return has_barrier(function.body) ? "a barrier in a kernel without groups" : "";
     }
     if (function.group < 0 || function.group > kMostGroup) return "a group of another size";
+    if (function.group_memory() > kMostGroupMemory) return "more memory than a group has";
     if (!function.tiles.empty()) return "tile registers in a kernel for a device";
     if (!has_barrier(function.body)) return "";
     const bool barriers = has<Barrier>(function.body);

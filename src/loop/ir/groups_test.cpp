@@ -88,6 +88,38 @@ TEST(Groups, ExchangeTogether) {
     EXPECT_EQ(verify(n.f), "a barrier that some items do not reach");
 }
 
+// All items know the answer of a barrier, so they may decide by it to meet again.
+TEST(Groups, AskAtABarrier) {
+    Neighbours n;
+    const LocalId any = n.build.local({Kind::Bool, 1});
+    const ExprId first = n.build.make(Op::Less, {n.build.index(n.f.item), n.build.integer(1)});
+    n.f.body.push_back({Barrier{any, first}});
+    If again{n.build.get(any), {}};
+    again.body.push_back({Barrier{}});
+    n.f.body.push_back({std::move(again)});
+    EXPECT_EQ(verify(n.f), "");
+    EXPECT_TRUE(print(n.f).contains("  l0 = barrier any %5\n")) << print(n.f);
+    n.f.body.push_back({Set{any, first}});
+    EXPECT_EQ(verify(n.f), "a barrier that some items do not reach");
+    n.f.body.pop_back();
+    std::get<Barrier>(n.f.body[n.f.body.size() - 2].node).value = n.build.index(n.f.item);
+    EXPECT_EQ(verify(n.f), "a question about another type");
+    std::get<Barrier>(n.f.body[n.f.body.size() - 2].node).value = {};
+    EXPECT_EQ(verify(n.f), "half of a question");
+}
+
+TEST(Groups, HaveSoMuchMemory) {
+    Neighbours n;
+    const BufferId bytes = n.build.shared(tensor::DType::U8, 3);
+    const BufferId last = n.build.shared(tensor::DType::F32, 8);
+    EXPECT_EQ(n.f.group_memory(bytes), 64);
+    EXPECT_EQ(n.f.group_memory(last), 80);  // at a whole vector
+    EXPECT_EQ(n.f.group_memory(), 112);
+    EXPECT_EQ(verify(n.f), "");
+    n.build.shared(tensor::DType::F32, kMostGroupMemory / 4);
+    EXPECT_EQ(verify(n.f), "more memory than a group has");
+}
+
 TEST(Groups, AreWhole) {
     Neighbours some;
     some.f.items = 15;

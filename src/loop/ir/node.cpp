@@ -78,6 +78,17 @@ size_t Function::argument_count() const {
     return static_cast<size_t>(own - buffers.begin());
 }
 
+int64_t Function::group_memory(BufferId buffer) const {
+    constexpr int64_t kVector = 16;  // each buffer begins at a whole vector
+    int64_t bytes = 0;
+    for (size_t i = 0; i < buffers.size() && i != buffer.value; ++i) {
+        if (!buffers[i].shared) continue;
+        const int64_t own = buffers[i].scratch * tensor::dtype_size(buffers[i].dtype);
+        bytes += (own + kVector - 1) / kVector * kVector;
+    }
+    return bytes;
+}
+
 // ---- Leaves -------------------------------------------------------------------------------------
 
 VarId Builder::var(std::string name) {

@@ -197,7 +197,11 @@ struct TileStmt {
     TileProducts products{};
 };
 // All items of a group come here before one of them goes on; stores before it are seen behind it.
-struct Barrier {};
+// The local gets whether the value, a bool, is true in one of them; both may be missing.
+struct Barrier {
+    LocalId any;
+    ExprId value;
+};
 // The local gets the value that another item of the warp computes: the one whose number differs in
 // the bits of `distance`. All items of the warp come here together. Values are scalars.
 struct Exchange {
@@ -265,6 +269,9 @@ struct TileRegister {
 
 // The items of a group on a device; so many share memory and barriers.
 constexpr int64_t kMostGroup = 1024;
+// Bytes that a group shares: each device has so many, and those of more than the plain ones are
+// part of a launch.
+constexpr int64_t kPlainGroupMemory = 48 << 10, kMostGroupMemory = 96 << 10;
 // The items of a warp: neighbours in a group that may exchange values.
 constexpr int64_t kWarp = 32;
 
@@ -283,11 +290,15 @@ struct Function {
     int64_t items = 1;
     int64_t group = 0;      // items of a group; 0: not for a device
     bool anywhere = false;  // what is read may lie at any address, not only at whole elements
+    bool aligned = false;   // for a device: what it is given begins at whole vectors of 16 bytes
     Block body;
 
     const Expr& operator[](ExprId id) const { return exprs[id.value]; }
     // The buffers that are not scratch memory.
     size_t argument_count() const;
+    // Where the memory that the items of a group share has the buffer: so many bytes from its
+    // beginning. Without a buffer: its size.
+    int64_t group_memory(BufferId buffer = {}) const;
 };
 
 // Builds expressions with their types; equal ones are one, and constants are folded.

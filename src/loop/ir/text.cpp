@@ -159,11 +159,12 @@ public:
     explicit Printer(const Function& function) : f_(function), names_(function.exprs.size()) {}
 
     std::string print() {
-        text_ = fmt::format("kernel {} items {}{}{}\n",
+        text_ = fmt::format("kernel {} items {}{}{}{}\n",
                             f_.name,
                             f_.items,
                             f_.group > 0 ? fmt::format(" group {}", f_.group) : "",
-                            f_.anywhere ? " anywhere" : "");
+                            f_.anywhere ? " anywhere" : "",
+                            f_.aligned ? " aligned" : "");
         for (size_t i = 0; i < f_.buffers.size(); ++i) {
             const Buffer& b = f_.buffers[i];
             const char* const kind = b.shared ? "shared" : "scratch";
@@ -276,7 +277,12 @@ private:
                         fmt::format("prefetch b{}[{}]", s.buffer.value, address(s.address, depth)));
                 },
                 [&](const TileStmt& s) { line(depth, tile(s, depth)); },
-                [&](const Barrier&) { line(depth, "barrier"); },
+                [&](const Barrier& s) {
+                    const bool asks = s.value.valid();
+                    const std::string any = asks ? name(s.value, depth) : std::string();
+                    line(depth,
+                         asks ? fmt::format("l{} = barrier any {}", s.any.value, any) : "barrier");
+                },
                 [&](const Exchange& s) {
                     const std::string value = name(s.value, depth);
                     line(depth, fmt::format("l{} = {} of {}", s.local.value, value, s.distance));
@@ -443,7 +449,14 @@ private:
                 },
                 [&](const Prefetch& s) { address(s.address); },
                 [&](const TileStmt& s) { tile(s); },
-                [](const Barrier&) {},
+                [&](const Barrier& s) {
+                    if (s.any.valid() != s.value.valid()) return fail("half of a question");
+                    if (!s.value.valid()) return;
+                    expr(s.value);
+                    const Type one{Kind::Bool};
+                    const bool good = f_[s.value].type == one && f_.locals[s.any.value].type == one;
+                    if (!good) fail("a question about another type");
+                },
                 [&](const Exchange& s) {
                     expr(s.value);
                     const Type type = f_[s.value].type;

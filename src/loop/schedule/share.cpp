@@ -297,7 +297,12 @@ void Walk::block(Block& statements) {
                 put(s.stride);
                 address(s.address);
             },
-            [](Barrier&) {},
+            [&](Barrier& s) {
+                put(s.any.valid());
+                if (!s.any.valid()) return;
+                put(s.any.value);
+                s.value = operand(s.value);
+            },
             [&](Exchange& s) {
                 put(s.local.value);
                 put(s.distance);
