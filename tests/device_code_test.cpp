@@ -84,6 +84,36 @@ graph G {
     }
 }
 
+// More memory than each device has for a group anyway is that of the launch.
+TEST(DeviceCode, TilesOfLargeProductsTakeMemoryOfTheLaunch) {
+    const std::string text = texts_of(R"(import linalg;
+graph G {
+    @input { a: real[4096, 512]; b: real[512, 4096]; }
+    @output { y: real[4096, 4096]; }
+    @compose { y = linalg.matmul(a, b); }
+})");
+    for (const char* const part :
+         {".extern .shared .align 16 .b8 shared[]", "cp.async", "st.global.v4.f32"}) {
+        EXPECT_TRUE(text.contains(part)) << part << "\n" << text;
+    }
+    EXPECT_FALSE(text.contains(".local")) << text;
+}
+
+TEST(DeviceCode, GroupsAgreeAtABarrier) {
+    const std::string text = texts_of(R"(
+operator distances {
+    @input { x: real[n, d]; y: real[m, d]; }
+    @output { z: real[n, m]; }
+    @lower { z[i, j] += (x[i, k] - y[j, k]) ** 2.0, i < n, j < m, k < d; }
+}
+graph G {
+    @input { x: real[64, 64]; y: real[64, 64]; }
+    @output { z: real[64, 64]; }
+    @compose { z = distances(x, y); }
+})");
+    EXPECT_TRUE(text.contains("bar.red.or.pred")) << text;
+}
+
 // Neighbours are loaded and stored together. Indices have 32 bits: no quotient has 64.
 TEST(DeviceCode, LoadsAndStoresVectors) {
     const std::string text = texts_of(R"(import math; import nn;

@@ -178,7 +178,7 @@ const std::vector<Pass>& pipeline() {
 
         // The planner gives tensors their memory.
         {"squares", kPlaced, {"contract", "rows"}, squares,
-         "squared distances are products", false},
+         "squared distances are products"},
         {"pack", kPlaced, {"contract", "fold"}, pack,
          "constant operands are packed"},
 

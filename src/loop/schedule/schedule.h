@@ -95,12 +95,18 @@ struct DeviceTile {
     int64_t stages = 2;    // sections in memory at a time
     int64_t slices = 1;    // of a group, with sections of their own; a power of two
     std::optional<MatrixProducts> products;
+    // Columns of an item that lie side by side in the result. With matrix products, an item has two
+    // neighbours of each matrix. More of them are neighbours if the packed operand has its columns
+    // in another order (packed_column).
+    int64_t together = 2;
 
     // Of a slice.
     int64_t threads() const {
         return rows / own_rows * (columns / own_columns) * (products ? kWarp : 1);
     }
 };
+// The column of the tile at that position in a packed row of it.
+ExprId packed_column(Builder& build, const DeviceTile& tile, ExprId position);
 
 // A sum O[…] = sum(f(A[…], B[…])), mostly of products, and the roles of its variables. A is an
 // element of a tensor, B any value without it. B is packed in the order of the kernel's accesses,

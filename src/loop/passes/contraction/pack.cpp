@@ -106,8 +106,9 @@ FusionGroup pack_group(StageGraph& graph, FusionGroup& group, const Target& targ
     }
     const int64_t width = c.vectors * target.lanes();
     const ExprId lane = add(width);
+    const ExprId column = c.device ? packed_column(build, *c.device, lane) : lane;
     ExprId channel =
-        build.make(Op::Add, {build.make(Op::Mul, {block, build.integer(width)}), lane});
+        build.make(Op::Add, {build.make(Op::Mul, {block, build.integer(width)}), column});
     const int64_t extent = pool.extent(c.lane);
     bool padded = c.blocks * width > extent;
     if (padded) {
@@ -180,6 +181,14 @@ std::optional<FusionGroup> choose_for_device(RegionGraph& region,
     return adding;
 }
 
+// Lets the items of a device have more neighbouring columns. Weights are packed once; to pack
+// others in that order takes too long.
+void join_columns(const StageGraph& graph, Contraction& c) {
+    constexpr int64_t kColumns = 8, kMostMatrices = 4;
+    if (!c.device || !c.device->products || !reads_constants(graph, c.b)) return;
+    c.device->together *= std::min(c.device->own_columns / kColumns, kMostMatrices);
+}
+
 // Memory for the panel that an item copies, if the operand is copied.
 void add_panel(StageGraph& graph, FusionGroup& group, const Target& target) {
     Contraction& c = *group.contraction;
@@ -221,6 +230,7 @@ int pack_weights(RegionGraph& region, const Target& target, Numerics numerics) {
         } else if (group.contraction && group.contraction->in_place) {
             add_panel(graph, group, target);
         } else if (group.contraction) {
+            join_columns(graph, *group.contraction);
             FusionGroup made = pack_group(graph, group, target);
             group.reads.push_back(made.writes[0]);
             groups.push_back(std::move(made));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "loop/schedule/lowering.h"
 #include "loop/schedule/nest.h"
@@ -34,7 +35,8 @@ public:
           lower_(pool, places, result_),
           build_(lower_.build),
           points_(merge_points(stage, contraction.points, pool, places)),
-          unit_(contraction.group) {}
+          unit_(contraction.group),
+          by_products_(contraction.product || contraction.squares.valid()) {}
 
     ScheduledKernel make();
 
@@ -74,7 +76,11 @@ private:
     void multiply_words(VarId buffer, Block& out);
     void multiply_matrices(VarId buffer, Block& out);
     void join_slices(Block& out);
+    void zero_totals(Block& out);
+    void distances(Block& out);
     void store(Block& out);
+    bool stores_vectors() const;
+    ExprId vector_of(size_t row, size_t column, int64_t width);
 
     void choose_chunks();
     bool is_even(const Expr& read, VarId along, int64_t chunk) const;
@@ -108,12 +114,14 @@ private:
     Points points_;
     Extents rows_, reduced_, batch_;
     const int64_t unit_;    // elements of a word
+    bool by_products_;      // sums them, also where the value is another one
     int64_t sum_ = 1;       // steps, each a word
     int64_t sections_ = 1;  // of a slice
     BufferId packed_;
     Copies a_, b_;
     VarId slice_, thread_, block_, row_tile_;
-    VarId x_, y_, warp_column_;                 // of the item, and the first one of its warp
+    VarId x_, y_;                               // of the item
+    VarId warp_column_;                         // of its warp, in columns of warps
     std::vector<Address> row_at_, column_at_;   // of the item's totals in the tile
     std::vector<std::vector<LocalId>> totals_;  // by row and column
 };
@@ -143,6 +151,7 @@ ScheduledKernel DeviceContraction::make() {
     start_totals(out);
     sections(out);
     if (t_.slices > 1) join_slices(out);
+    if (c_.squares.valid()) distances(out);
     const ExprId first = binary(Op::Equal, build_.index(slice_), 0);
     when(t_.slices > 1 ? first : build_.boolean(true), build_, out, [&](Block& block) {
         store(block);
@@ -159,7 +168,7 @@ void DeviceContraction::add_buffers() {
     const Expr a = pool_[c_.a];
     lower_.buffer(tensor_of(a), false);
     if (c_.in_place) lower_.buffer(tensor_of(pool_[c_.b]), false);
-    for (const ExprId value : {stage_.initial, stage_.finish}) {
+    for (const ExprId value : {stage_.initial, stage_.finish, c_.squares}) {
         if (!value.valid()) continue;
         pool_.visit_reads(value, [&](ExprId id, const Expr& e) {
             if (id != stage_.total) lower_.buffer(tensor_of(e), false);
@@ -396,16 +405,18 @@ void DeviceContraction::start_totals(Block& out) {
         const ExprId warp = bound(binary(Op::Div, thread, kWarp), out);
         const ExprId lane = bound(binary(Op::Mod, thread, kWarp), out);
         const ExprId first_row = binary(Op::Mul, binary(Op::Div, warp, across), t_.own_rows);
-        const ExprId first_column = binary(Op::Mul, binary(Op::Mod, warp, across), t_.own_columns);
         // Row of the totals and of A; a quarter of a row, and its column of B.
         y_ = new_var(build_.make(Op::Add, {first_row, binary(Op::Div, lane, 4)}), out);
         x_ = new_var(binary(Op::Mod, lane, 4), out);
-        warp_column_ = new_var(first_column, out);
+        warp_column_ = new_var(binary(Op::Mod, warp, across), out);
         for (int64_t i = 0; i < t_.own_rows; i += kRowsAtOnce / 2) row_at_.push_back(at(y_, 1, i));
-        for (int64_t j = 0; j < t_.own_columns; j += kColumnsAtOnce) {
+        // Matrices in a row share their columns: each has two neighbours of every item.
+        const int64_t shared = t_.together / 2 * kColumnsAtOnce;
+        for (int64_t j = 0; j < t_.own_columns / kColumnsAtOnce; ++j) {
+            const int64_t before = 2 * j / t_.together * shared + 2 * j % t_.together;
             for (int64_t next = 0; next < 2; ++next) {
-                Address column = at(x_, 2, j + next);
-                column.add(warp_column_, 1);
+                Address column = at(x_, t_.together, before + next);
+                column.add(warp_column_, t_.own_columns);
                 column_at_.push_back(std::move(column));
             }
         }
@@ -421,10 +432,14 @@ void DeviceContraction::start_totals(Block& out) {
     }
     totals_.assign(row_at_.size(), std::vector<LocalId>(column_at_.size()));
     for (auto& row : totals_) {
-        for (LocalId& total : row) {
-            total = build_.local({Kind::F32, 1});
-            out.push_back({Set{total, build_.real(0, Kind::F32)}});
-        }
+        for (LocalId& total : row) total = build_.local({Kind::F32, 1});
+    }
+    zero_totals(out);
+}
+
+void DeviceContraction::zero_totals(Block& out) {
+    for (const auto& row : totals_) {
+        for (const LocalId total : row) out.push_back({Set{total, build_.real(0, Kind::F32)}});
     }
 }
 
@@ -462,7 +477,7 @@ void DeviceContraction::sections(Block& out) {
 // The total after one more step, which is a product or another value of both operands.
 ExprId DeviceContraction::added(LocalId total, ExprId a, ExprId b) {
     const ExprId before = build_.get(total);
-    if (c_.product) return build_.make(Op::Fma, {a, b, before});
+    if (by_products_) return build_.make(Op::Fma, {a, b, before});
     lower_.forget_values();
     lower_.define(c_.a, a);
     lower_.define(c_.b, b);
@@ -509,22 +524,20 @@ void DeviceContraction::multiply_matrices(VarId buffer, Block& out) {
         return build_.load_bytes(a_.to, std::move(at));
     };
     const VarId column =
-        new_var(build_.make(Op::Add,
-                            {build_.index(warp_column_),
-                             binary(Op::Div, binary(Op::Mod, build_.index(thread_), kWarp), 4)}),
-                out);
+        new_var(binary(Op::Div, binary(Op::Mod, build_.index(thread_), kWarp), 4), out);
     const auto word_of_b = [&](int64_t word, int64_t columns) {
         Address at = at_section(buffer, words_of_b());
         at.add(step, b_.row * unit_);
         at.add(x_, b_.row * unit_);
         at.add(column, unit_);
+        at.add(warp_column_, t_.own_columns * unit_);
         at.offset = (word * b_.row + columns) * unit_;
         return build_.load_bytes(b_.to, std::move(at));
     };
     for (size_t i = 0; i < row_at_.size(); i += 2) {
         for (size_t j = 0; j < column_at_.size(); j += 2) {
             const int64_t row = row_at_[i].offset;
-            const int64_t columns = column_at_[j].offset;
+            const auto columns = static_cast<int64_t>(j) / 2 * kColumnsAtOnce;
             constexpr int64_t kHalf = kRowsAtOnce / 2;
             MatrixStmt product{
                 *t_.products,
@@ -578,50 +591,123 @@ void DeviceContraction::join_slices(Block& out) {
     }
 }
 
+// Turns totals of products into totals of squared distances, as on the processor
+// (contraction_sum.cpp). A group with a distance that is too small, infinite or nan sums its tile
+// again as written.
+void DeviceContraction::distances(Block& out) {
+    constexpr double kGoodShare = 0.125;
+    const ExprId minus_two = build_.real(-2, Kind::F32), zero = build_.real(0, Kind::F32);
+    const int64_t points = rows_.all(), lanes = pool_.extent(c_.lane);
+    ExprId bad = build_.boolean(false);
+    for (size_t i = 0; i < row_at_.size(); ++i) {
+        const ExprId row = binary(Op::Mul, build_.index(row_tile_), t_.rows);
+        const ExprId point = build_.make(Op::Add, {row, build_.sum(row_at_[i])});
+        bind(rows_, take_apart(bound(binary(Op::Min, point, points - 1), out), rows_, out));
+        for (size_t j = 0; j < column_at_.size(); ++j) {
+            Address column = column_at_[j];
+            column.add(block_, t_.columns);
+            lower_.bind(c_.lane, new_var(binary(Op::Min, build_.sum(column), lanes - 1), out));
+            const ExprId squares = lower_.value(c_.squares);
+            const LocalId total = totals_[i][j];
+            ExprId distance = build_.make(Op::Fma, {build_.get(total), minus_two, squares});
+            // A root may follow, so it must not be negative.
+            if (c_.trusts_squares) distance = build_.make(Op::Max, {distance, zero});
+            out.push_back({Set{total, distance}});
+            const ExprId least =
+                build_.make(Op::Mul, {squares, build_.real(kGoodShare, Kind::F32)});
+            const ExprId good = build_.make(
+                Op::And,
+                {build_.make(Op::LessEqual, {least, build_.get(total)}),
+                 build_.make(Op::Less, {build_.get(total), build_.real(HUGE_VAL, Kind::F32)})});
+            bad = build_.make(Op::Or, {bad, build_.make(Op::Not, {good})});
+        }
+    }
+    if (c_.trusts_squares) return;
+    const LocalId again = build_.local({Kind::Bool, 1});
+    out.push_back({Barrier{again, bad}});
+    If all{build_.get(again), {}};
+    by_products_ = false;
+    zero_totals(all.body);
+    sections(all.body);
+    by_products_ = true;
+    out.push_back({std::move(all)});
+    build_.stored();
+}
+
+// Whether neighbouring columns of an item are neighbours in all tensors behind the sum.
+bool DeviceContraction::stores_vectors() const {
+    const auto stride = [&](ir::TensorId tensor, const std::vector<ExprId>& index) {
+        return stride_of(pool_, places_.at(tensor), index, c_.lane);
+    };
+    const StageWrite& write = stage_.writes[0];
+    bool good = pool_.extent(c_.lane) % t_.together == 0 && stride(write.tensor, write.index) == 1;
+    for (const ExprId value : {stage_.initial, stage_.finish}) {
+        if (!value.valid()) continue;
+        pool_.visit_reads(value, [&](ExprId id, const Expr& e) {
+            if (id == stage_.total) return;
+            const int64_t step = stride(tensor_of(e), e.args);
+            good &= step == 0 || step == 1;
+        });
+    }
+    return good;
+}
+
+// The totals of neighbouring columns.
+ExprId DeviceContraction::vector_of(size_t row, size_t column, int64_t width) {
+    const auto lanes = static_cast<uint16_t>(width);
+    ExprId vector = build_.spread(build_.get(totals_[row][column]), lanes);
+    for (int64_t lane = 1; lane < width; ++lane) {
+        const ExprId own = build_.get(totals_[row][column + static_cast<size_t>(lane)]);
+        const ExprId from_here = build_.make(Op::LessEqual, {number(lane), build_.ramp(lanes)});
+        vector = build_.select(from_here, build_.spread(own, lanes), vector);
+    }
+    return vector;
+}
+
 void DeviceContraction::store(Block& out) {
     const StageWrite& write = stage_.writes[0];
     const int64_t points = rows_.all(), lanes = pool_.extent(c_.lane);
+    const int64_t width = stores_vectors() ? t_.together : 1;
     const bool starts_at_zero = [&] {
         const Expr& initial = pool_[stage_.initial];
         return initial.op == Op::Constant && initial.real == 0 && initial.integer == 0;
     }();
-    std::vector<VarId> columns;
-    for (const Address& at : column_at_) {
-        const ExprId before = binary(Op::Mul, build_.index(block_), t_.columns);
-        columns.push_back(new_var(build_.make(Op::Add, {before, build_.sum(at)}), out));
+    std::vector<Address> columns = column_at_;
+    std::vector<ExprId> numbers;
+    for (Address& at : columns) {
+        at.add(block_, t_.columns);
+        numbers.push_back(bound(build_.sum(at), out));
+        if (width > 1) at.add(lower_.lane_var, 1);
     }
+    const auto store_at = [&](size_t row, size_t column, Block& block) {
+        lower_.bind(c_.lane, columns[column]);
+        lower_.set_lanes(static_cast<uint16_t>(width), {});
+        ExprId value = vector_of(row, column, width);
+        if (!starts_at_zero) {
+            const ExprId initial = build_.cast(lower_.value(stage_.initial), Kind::F32);
+            value = build_.make(Op::Add, {value, initial});
+        }
+        if (stage_.finish.valid()) {
+            lower_.define(stage_.total, value);
+            value = lower_.value(stage_.finish);
+        }
+        block.push_back(lower_.store(write.tensor, write.index, value));
+        lower_.set_lanes(1, {});
+    };
+    const auto always = build_.boolean(true);
     for (size_t i = 0; i < row_at_.size(); ++i) {
         const ExprId before = binary(Op::Mul, build_.index(row_tile_), t_.rows);
         const ExprId point = bound(build_.make(Op::Add, {before, build_.sum(row_at_[i])}), out);
         const Vars vars = take_apart(point, rows_, out);
-        const bool all = points % t_.rows == 0;
-        when(all ? build_.boolean(true) : binary(Op::Less, point, points),
-             build_,
-             out,
-             [&](Block& block) {
-                 bind(rows_, vars);
-                 for (size_t j = 0; j < columns.size(); ++j) {
-                     lower_.bind(c_.lane, columns[j]);
-                     const bool inside = lanes % t_.columns == 0;
-                     const ExprId lane = build_.index(columns[j]);
-                     when(inside ? build_.boolean(true) : binary(Op::Less, lane, lanes),
-                          build_,
-                          block,
-                          [&](Block& inner) {
-                              ExprId value = build_.get(totals_[i][j]);
-                              if (!starts_at_zero) {
-                                  const ExprId initial = lower_.value(stage_.initial);
-                                  value = build_.make(Op::Add,
-                                                      {value, build_.cast(initial, Kind::F32)});
-                              }
-                              if (stage_.finish.valid()) {
-                                  lower_.define(stage_.total, value);
-                                  value = lower_.value(stage_.finish);
-                              }
-                              inner.push_back(lower_.store(write.tensor, write.index, value));
-                          });
-                 }
-             });
+        const ExprId there = points % t_.rows == 0 ? always : binary(Op::Less, point, points);
+        when(there, build_, out, [&](Block& block) {
+            bind(rows_, vars);
+            for (size_t j = 0; j < columns.size(); j += static_cast<size_t>(width)) {
+                const ExprId inside =
+                    lanes % t_.columns == 0 ? always : binary(Op::Less, numbers[j], lanes);
+                when(inside, build_, block, [&](Block& inner) { store_at(i, j, inner); });
+            }
+        });
     }
 }
 
