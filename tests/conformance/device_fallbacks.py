@@ -18,6 +18,8 @@ import sys
 
 from device import cases_of
 
+SECONDS = 60  # of a model
+
 
 def model_of(case: pathlib.Path) -> pathlib.Path:
     """The model of a recorded case: a file, or the folder itself."""
@@ -30,7 +32,10 @@ def model_of(case: pathlib.Path) -> pathlib.Path:
 def profile(arguments, case: pathlib.Path) -> list[dict] | None:
     command = [arguments.lemma, "bench", str(model_of(case)), f"--device={arguments.device}", "--json", "--profile",
                "--runs=1", "--random-weights", "--threads=1"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
     return json.loads(done.stdout).get("profile", []) if done.returncode == 0 else None
 
 
