@@ -110,7 +110,8 @@ graph G {{
 
 // Tiles are transposed in registers: whole ones, and the rest at two sides.
 TEST(EngineTurned, Matrices) {
-    for (const auto& [rows, columns] : {std::pair{16, 16}, {37, 41}, {100, 17}, {16, 129}}) {
+    for (const auto& [rows, columns] :
+         {std::pair{16, 16}, {37, 41}, {100, 17}, {16, 129}, {14, 33}, {9, 64}}) {
         SCOPED_TRACE(fmt::format("{} by {}", rows, columns));
         const Ran ran = run(fmt::format(R"(import layout; import math;
 graph G {{

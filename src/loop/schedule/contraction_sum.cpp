@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t kUnroll = 8;
 // A sum of at least kLongSum steps is summed in sections of at most kSection steps.
 constexpr int64_t kLongSum = 384, kSection = 256;
-constexpr int64_t kLine = 64;  // bytes of a cache line
+constexpr int64_t kManySteps = 24;  // of inner loops, which are a section by themselves
+constexpr int64_t kLine = 64;       // bytes of a cache line
 
 }  // namespace
 
@@ -157,6 +158,7 @@ ContractionKernel::Section ContractionKernel::section_of() const {
         const int64_t unroll = unroll_of(c_.reduced[around]);
         return {around, kSection / unroll * unroll};
     }
+    if (inside >= kManySteps) return {depth, 0};
     const int64_t sections = ceil_of(extent, kSection / inside);
     const int64_t steps = ceil_of(extent, sections);
     return steps == 1 ? Section{depth, 0} : Section{around, steps};

@@ -10,6 +10,7 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kFarApart = 5;  // elements; nearer ones are picked from whole vectors
+constexpr int64_t kLeastColumns = 4;
 
 class TransposedKernel {
 public:
@@ -61,17 +62,17 @@ bool TransposedKernel::find_sides() {
     const StageWrite& write = stage.writes[0];
     std::vector<std::pair<ExprId, Expr>> reads;
     pool_.visit_reads(write.value, [&](ExprId id, const Expr& e) { reads.emplace_back(id, e); });
-    const auto long_enough = [&](const StageLoop& loop) {
-        return loop.extent >= context_.target.lanes();
-    };
+    const int64_t lanes = context_.target.lanes();
     for (const StageLoop& loop : stage.loops) {
-        if (context_.stride(write.tensor, write.index, loop.var) == 1 && long_enough(loop)) {
+        // Tiles that are half full are still faster than elements one by one.
+        const bool long_enough = loop.extent >= kLeastColumns && 2 * loop.extent >= lanes;
+        if (context_.stride(write.tensor, write.index, loop.var) == 1 && long_enough) {
             lane_ = loop.var;
         }
     }
     if (!lane_.valid()) return false;
     for (const StageLoop& loop : stage.loops) {
-        if (loop.var == lane_ || !long_enough(loop)) continue;
+        if (loop.var == lane_ || loop.extent < lanes) continue;
         row_ = loop.var;
         turned_.clear();
         bool good = true;

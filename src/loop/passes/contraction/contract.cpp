@@ -114,7 +114,7 @@ public:
         // A result that leaves the cache between its kernel and the transposition costs more.
         const double turning = (result > kFarResult ? 24 : 8) * result / products();
         double time = 1 / speed_of(now) + turning;
-        if (now.lane_in_a) time = 2 / speed_of(now) + turning + transposing(*best);
+        if (now.lane_in_a) time = 2 / speed_of(now) + 2 * (turning + transposing(*best));
         const bool copied = best->points.size() == 1 && should_be_copied(*best);
         return (copied ? 1.0 : 1.05) / speed_of(*best) < time ? best : std::nullopt;
     }
