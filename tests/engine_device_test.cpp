@@ -167,14 +167,17 @@ graph G {
             kOneRun);
 }
 
-// Steps that are no products.
-TEST(EngineDevice, DistancesOfRows) {
-    const Counts counts = compare(R"(
+const std::string kDistances = R"(
 operator distances {
     @input { x: real[n, d]; y: real[m, d]; }
     @output { z: real[n, m]; }
     @lower { z[i, j] += (x[i, k] - y[j, k]) ** 2.0, i < n, j < m, k < d; }
 }
+)";
+
+// Steps that are no products.
+TEST(EngineDevice, DistancesOfRows) {
+    const Counts counts = compare(kDistances + R"(
 graph G {
     @input { x: real[20, 48]; y: real[18, 48]; u: real[20, 21]; v: real[18, 21]; }
     @output { z: real[20, 18]; w: real[20, 18]; }
@@ -187,12 +190,7 @@ graph G {
 // Sums of products have lost the digits of distances between near rows. Tiles with such rows are
 // summed again as written.
 TEST(EngineDevice, DistancesOfNearRows) {
-    const Counts counts = compare(R"(
-operator distances {
-    @input { x: real[n, d]; y: real[m, d]; }
-    @output { z: real[n, m]; }
-    @lower { z[i, j] += (x[i, k] - y[j, k]) ** 2.0, i < n, j < m, k < d; }
-}
+    const Counts counts = compare(kDistances + R"(
 graph G {
     @input { x: real[70, 32]; y: real[18, 32]; }
     @output { z: real[70, 70]; w: real[70, 18]; }
