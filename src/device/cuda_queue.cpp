@@ -211,8 +211,9 @@ Result<void> CudaQueue::launch(const Launch& launch) {
                      (items - 1) / launch.group >= kMostBlocks;
     if (odd) {
         return std::unexpected(Error{fmt::format(
-            "a kernel is too large for the GPU: {} items in groups of {}, with {} buffers",
-            launch.end - launch.begin,
+            "a kernel is too large for the GPU: items {} to {} in groups of {}, with {} buffers",
+            launch.begin,
+            launch.end,
             launch.group,
             count)});
     }
