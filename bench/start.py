@@ -9,11 +9,8 @@ Lemma starts with an empty cache of compiled kernels (cold) and with the kernels
 (warm). Times are medians in milliseconds. A ratio is the median over the rounds of the time of ONNX
 Runtime divided by that of the warm start: above 1 Lemma is faster.
 
-The first results of every start are compared element by element. They may differ by 1e-3 of the
-largest element. Those of a quantised model may differ by two steps of its output's scale; behind
-dynamic quantisation a step is the range of the output by 255."""
+The first results of every start are compared element by element (bench/allowed.py)."""
 import argparse
-import array
 import json
 import os
 import pathlib
@@ -22,13 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "conformance"))
-from quantized import Graph  # tests/conformance
+from allowed import allowed  # bench/allowed.py
 from worker import interpreter  # bench/worker.py
-
-TOLERANCE = 1e-3
-STEPS = 2
-
 
 def start(command: list, request: str, cache: str | None = None) -> tuple[dict, dict]:
     """What a worker says after its first run, and its answer to a request."""
@@ -53,18 +45,6 @@ def first_result(ready: dict) -> float:
 def name_of(path: str) -> str:
     file = pathlib.Path(path).resolve()
     return file.parent.name if file.stem == "model" else file.stem
-
-
-def allowed(model: str, expected: pathlib.Path) -> float:
-    """How far an element of the first output may be from that of ONNX Runtime."""
-    graph = Graph(pathlib.Path(model).read_bytes())
-    values = array.array("f", expected.read_bytes())
-    scale = graph.scale(graph.outputs[0])
-    if scale:
-        return STEPS * scale
-    if any(op == "DynamicQuantizeLinear" for op, _ in graph.makers.values()):
-        return STEPS * (max(values) - min(values)) / 255
-    return TOLERANCE * max(map(abs, values))
 
 
 def measure(model: str, arguments) -> dict:

@@ -44,9 +44,7 @@ async function load(path) {
   begin = now();
   outputs = await session.run(feeds);
   const first_ms = now() - begin;
-  let checksum = 0;
-  outputs[session.outputNames[0]].data.forEach((v, i) => { checksum += Number(v) * ((i % 7) + 1); });
-  return { load_ms, first_ms, checksum };
+  return { load_ms, first_ms };
 }
 
 function save(path) {

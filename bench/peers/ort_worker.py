@@ -49,9 +49,7 @@ class Runner:
         for info, value in zip(self.session.get_outputs(), self.outputs):
             self.kept.append(onnxruntime.OrtValue.ortvalue_from_numpy(value))
             self.binding.bind_ortvalue_output(info.name, self.kept[-1])
-        weights = numpy.arange(self.outputs[0].size) % 7 + 1
-        checksum = float((self.outputs[0].ravel().astype(numpy.float64) * weights).sum())
-        return {"load_ms": 1e3 * (loaded - begin), "first_ms": 1e3 * (end - first), "checksum": checksum}
+        return {"load_ms": 1e3 * (loaded - begin), "first_ms": 1e3 * (end - first)}
 
     def save(self, path: str) -> dict:
         pathlib.Path(path).write_bytes(numpy.ascontiguousarray(self.outputs[0]).tobytes())
