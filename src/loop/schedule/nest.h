@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "loop/schedule/lowering.h"
+#include "loop/schedule/pieces.h"
 #include "loop/schedule/schedule.h"
 
 namespace lemma::loop {
@@ -88,9 +89,12 @@ void bind_lanes(VarId var, ExprId first, Lowering& lower, Block& out);
 struct LanePart {
     int64_t begin, end;
     bool inside = false;
+    const LoopPiece* piece = nullptr;  // has the stage of these steps
 };
 // Border, inside, border; or nothing if that does not pay.
 std::vector<LanePart> split_lanes(const NestContext& context, const NestShape& shape);
+// The parts for these pieces of the loop along the lanes.
+std::vector<LanePart> parts_of(const std::vector<LoopPiece>& pieces);
 
 // Loops with steps in any order, in a kernel or a part of one.
 class NestLoops {
@@ -187,8 +191,11 @@ public:
 
     // Reports sizes of indices whose arithmetic would wrap around: they could name wrong elements.
     void check_sizes(Block& out);
-    // Whether to omit guards on the variable along the lanes from now on.
-    void set_inside(bool inside) { inside_ = inside; }
+    // From now on, the steps are those of the part.
+    void set_part(const LanePart& part) {
+        inside_ = part.inside;
+        stage_ = part.piece ? &part.piece->stage : whole_stage_;
+    }
     // From now on several items share the steps of the reduction. All arguments must be there.
     void share(const SharedSum& shared) { shared_ = shared; }
     // The buffers of all tensors, before memory of a group.
@@ -249,7 +256,8 @@ private:
     ExprId step_fault();
     void report_faults(Block& out);
 
-    const Stage& stage_;
+    const Stage* whole_stage_;
+    const Stage* stage_;  // of the part
     StagePool& pool_;
     const BufferViews& places_;
     const Target& target_;

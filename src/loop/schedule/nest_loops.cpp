@@ -170,6 +170,10 @@ void NestLoops::part_in_lanes(
         address.add(blocks, target_.lanes());
         address.add(lower_.lane_var, 1);
         lower_.bind(loop.var, address);
+        if (part.piece) {
+            address.offset = 0;
+            lower_.bind(part.piece->var, address);
+        }
         lower_.set_lanes(target_.lanes(), {});
         For all = whole_loop(blocks, whole, outermost);
         body(all.body);
@@ -180,6 +184,7 @@ void NestLoops::part_in_lanes(
     when(any_left, build_, out, [&](Block& block) {
         const ExprId first = build_.make(Op::Add, {build_.integer(part.begin), in_whole});
         bind_lanes(loop.var, first, lower_, block);
+        if (part.piece) bind_lanes(part.piece->var, in_whole, lower_, block);
         const ExprId mask = build_.make(Op::Less, {build_.ramp(target_.lanes()), rest});
         lower_.set_lanes(target_.lanes(), mask);
         body(block);

@@ -120,19 +120,21 @@ double lane_cost(const NestContext& context, const NestShape& shape, const NestL
     const auto write_cost = [&](int64_t stride) {
         return stride == 0 || stride == 1 ? 1.0 : 2.5 * lanes;
     };
+    const auto pieces = pieces_of(context.stage, context.pool, loop.var);
+    const LoopPiece* const piece = longest(pieces);
+    const Stage& stage = piece ? piece->stage : context.stage;
+    const VarId var = piece ? piece->var : loop.var;
     double reads = 0.5;
     const auto visit = [&](ExprId, const Expr& e) {
-        reads += cost(context.stride(tensor_of(e), e.args, loop.var));
+        reads += cost(context.stride(tensor_of(e), e.args, var));
     };
     double writes = 0;
-    for (const StageWrite& write : context.stage.writes) {
+    for (const StageWrite& write : stage.writes) {
         context.pool.visit_reads(write.value, visit);
-        if (!loop.reduction) {
-            writes += write_cost(context.stride(write.tensor, write.index, loop.var));
-        }
+        if (!loop.reduction) writes += write_cost(context.stride(write.tensor, write.index, var));
     }
-    if (const auto& kept = context.stage.kept) {
-        reads += write_cost(context.stride(kept->tensor, kept->index, loop.var));
+    if (const auto& kept = stage.kept) {
+        reads += write_cost(context.stride(kept->tensor, kept->index, var));
     }
     const double blocks = std::ceil(static_cast<double>(loop.extent) / lanes);
     const double filling =
@@ -213,6 +215,12 @@ std::vector<LanePart> split_lanes(const NestContext& context, const NestShape& s
     if (inside.begin > 0) parts.push_back({0, inside.begin});
     parts.push_back(inside);
     if (inside.end < loop.extent) parts.push_back({inside.end, loop.extent});
+    return parts;
+}
+
+std::vector<LanePart> parts_of(const std::vector<LoopPiece>& pieces) {
+    std::vector<LanePart> parts;
+    for (const LoopPiece& piece : pieces) parts.push_back({piece.begin, piece.end, false, &piece});
     return parts;
 }
 

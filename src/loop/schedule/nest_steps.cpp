@@ -98,7 +98,8 @@ NestSteps::NestSteps(const NestContext& context,
                      const NestShape& shape,
                      ScheduledKernel& result,
                      Lowering& lower)
-    : stage_(context.stage),
+    : whole_stage_(&context.stage),
+      stage_(&context.stage),
       pool_(context.pool),
       places_(context.places),
       target_(context.target),
@@ -124,8 +125,8 @@ void NestSteps::report(ExprId fault, Block& out) {
 
 // The condition under which a step fails; missing: never.
 ExprId NestSteps::step_fault() {
-    ExprId fault = faults_.of(stage_.condition);
-    for (const StageWrite& write : stage_.writes) {
+    ExprId fault = faults_.of(stage_->condition);
+    for (const StageWrite& write : stage_->writes) {
         fault = faults_.either(fault, faults_.of(write.value));
         for (const ExprId index : write.index) fault = faults_.either(fault, faults_.of(index));
         fault = faults_.either(fault, faults_.outside(write.tensor, write.index));
@@ -144,12 +145,12 @@ void NestSteps::report_faults(Block& out) {
 
 void NestSteps::check_sizes(Block& out) {
     ExprId fault = build_.boolean(false);
-    for (const ExprId size : stage_.sizes) {
+    for (const ExprId size : stage_->sizes) {
         const ExprId most = build_.real(kMostIndex, Kind::F64);
         const ExprId far = build_.make(Op::Less, {most, lower_.value(size)});
         fault = build_.make(Op::Or, {fault, far});
     }
-    if (!stage_.sizes.empty()) report(fault, out);
+    if (!stage_->sizes.empty()) report(fault, out);
 }
 
 // ---- Skipped steps ------------------------------------------------------------------------------
@@ -167,7 +168,7 @@ ExprId NestSteps::holds(const StageGuard& guard) {
 
 std::vector<StageGuard> NestSteps::active_guards() const {
     if (unguarded_) return {};
-    std::vector<StageGuard> guards = stage_.guards;
+    std::vector<StageGuard> guards = stage_->guards;
     if (inside_) {
         std::erase_if(guards, [&](const StageGuard& guard) {
             return pool_.depends(guard.index, shape_.lane);
@@ -191,8 +192,8 @@ void NestSteps::guarded(const std::vector<StageGuard>& guards, Block& out, const
 }
 
 void NestSteps::on_condition(Block& out, const NestBody& body) {
-    if (!stage_.condition.valid()) return body(out);
-    const ExprId condition = lower_.value(stage_.condition);
+    if (!stage_->condition.valid()) return body(out);
+    const ExprId condition = lower_.value(stage_->condition);
     where(condition, out, body);
 }
 
@@ -207,8 +208,8 @@ void NestSteps::where(ExprId condition, Block& out, const NestBody& body) {
 
 void NestSteps::sequential(Block& out, const std::vector<VarId>& bound) {
     std::function<void(size_t, Block&)> loops = [&](size_t depth, Block& block) {
-        if (depth < stage_.loops.size()) {
-            const StageLoop& loop = stage_.loops[depth];
+        if (depth < stage_->loops.size()) {
+            const StageLoop& loop = stage_->loops[depth];
             if (std::ranges::find(bound, loop.var) != bound.end()) return loops(depth + 1, block);
             const VarId var = build_.var({});
             lower_.bind(loop.var, var);
@@ -218,7 +219,7 @@ void NestSteps::sequential(Block& out, const std::vector<VarId>& bound) {
             block.push_back({std::move(body)});
             return;
         }
-        guarded(stage_.guards, block, [&](Block& inner) {
+        guarded(stage_->guards, block, [&](Block& inner) {
             on_condition(inner, [&](Block& last) { write_all(true, last); });
         });
     };
@@ -228,16 +229,16 @@ void NestSteps::sequential(Block& out, const std::vector<VarId>& bound) {
 void NestSteps::write_all(bool in_order, Block& out) {
     report_faults(out);
     std::vector<ExprId> values;
-    for (const StageWrite& w : stage_.writes) {
+    for (const StageWrite& w : stage_->writes) {
         ExprId value = lower_.value(w.value);
-        if (in_order && accumulates(stage_)) {
+        if (in_order && accumulates(*stage_)) {
             value =
-                build_.make(combining_op(stage_.combine), {lower_.load(w.tensor, w.index), value});
+                build_.make(combining_op(stage_->combine), {lower_.load(w.tensor, w.index), value});
         }
-        if (in_order || stage_.writes.size() > 1) out.push_back({Let{value}});
+        if (in_order || stage_->writes.size() > 1) out.push_back({Let{value}});
         values.push_back(value);
     }
-    for (size_t i = 0; i < values.size(); ++i) store(stage_.writes[i], values[i], out);
+    for (size_t i = 0; i < values.size(); ++i) store(stage_->writes[i], values[i], out);
 }
 
 // An element outside the tensor is not written.
@@ -252,13 +253,13 @@ void NestSteps::store(const StageWrite& write, ExprId value, Block& out) {
 
 void NestSteps::element(Block& out) {
     const std::vector<StageGuard> guards = active_guards();
-    if (!accumulates(stage_)) {
+    if (!accumulates(*stage_)) {
         guarded(guards, out, [&](Block& inner) {
             on_condition(inner, [&](Block& last) { write_all(false, last); });
         });
         return;
     }
-    if (stage_.initial.valid()) return total_and_store(guards, out);
+    if (stage_->initial.valid()) return total_and_store(guards, out);
     // Elements without steps keep their value.
     std::vector<StageGuard> outside, inside;
     std::vector<VarId> inner;
@@ -272,15 +273,15 @@ void NestSteps::element(Block& out) {
 // ---- Reductions ---------------------------------------------------------------------------------
 
 ExprId NestSteps::starting_value() {
-    const StageWrite& write = stage_.writes[0];
-    return stage_.initial.valid() ? lower_.value(stage_.initial)
-                                  : lower_.load(write.tensor, write.index);
+    const StageWrite& write = stage_->writes[0];
+    return stage_->initial.valid() ? lower_.value(stage_->initial)
+                                   : lower_.load(write.tensor, write.index);
 }
 
 ExprId NestSteps::neutral(Type type) {
     ExprId value;
     const bool real = type.real();
-    switch (stage_.combine) {
+    switch (stage_->combine) {
         case ir::FormulaOp::Sum:
             value = real ? build_.real(0, type.kind) : build_.integer(0);
             break;
@@ -289,10 +290,10 @@ ExprId NestSteps::neutral(Type type) {
             break;
         case ir::FormulaOp::All:
         case ir::FormulaOp::Any:
-            value = build_.boolean(stage_.combine == ir::FormulaOp::All);
+            value = build_.boolean(stage_->combine == ir::FormulaOp::All);
             break;
         default: {
-            const bool least = stage_.combine == ir::FormulaOp::Max;
+            const bool least = stage_->combine == ir::FormulaOp::Max;
             value = real ? build_.real(least ? -HUGE_VAL : HUGE_VAL, type.kind)
                          : build_.integer(least ? INT64_MIN : INT64_MAX);
         }
@@ -301,13 +302,13 @@ ExprId NestSteps::neutral(Type type) {
 }
 
 void NestSteps::total_and_store(const std::vector<StageGuard>& guards, Block& out) {
-    if (!shared_) return store(stage_.writes[0], total(guards, out), out);
+    if (!shared_) return store(stage_->writes[0], total(guards, out), out);
     const ExprId sum = sum_up(guards, out);
     out.push_back({Let{sum}});
     ExprId first = build_.make(Op::Equal, {build_.index(shared_->thread), build_.integer(0)});
     if (shared_->inside.valid()) first = build_.make(Op::And, {first, shared_->inside});
     when(first, build_, out, [&](Block& block) {
-        store(stage_.writes[0], finished(sum, block), block);
+        store(stage_->writes[0], finished(sum, block), block);
     });
 }
 
@@ -316,14 +317,14 @@ ExprId NestSteps::total(const std::vector<StageGuard>& guards, Block& out) {
 }
 
 ExprId NestSteps::sum_up(const std::vector<StageGuard>& guards, Block& out) {
-    const StageWrite& write = stage_.writes[0];
-    const Kind held = stage_.finish.valid() ? pool_[stage_.total].type.kind
-                                            : kind_of(places_.at(write.tensor).dtype);
+    const StageWrite& write = stage_->writes[0];
+    const Kind held = stage_->finish.valid() ? pool_[stage_->total].type.kind
+                                             : kind_of(places_.at(write.tensor).dtype);
     Kind kind = std::max(pool_[write.value].type.kind, held);
     int64_t steps = 1;  // at most
     for (const NestLoop& loop : shape_.reductions) steps = total_elements(steps, loop.extent);
     const bool adds =
-        stage_.combine == ir::FormulaOp::Sum || stage_.combine == ir::FormulaOp::Product;
+        stage_->combine == ir::FormulaOp::Sum || stage_->combine == ir::FormulaOp::Product;
     if (shared_) steps = (steps + shared_->threads - 1) / shared_->threads;
     const bool wide = adds && steps > kLongReduction && !pool_.strict;
     if (kind == Kind::F32 && wide) kind = Kind::F64;
@@ -338,33 +339,33 @@ ExprId NestSteps::sum_up(const std::vector<StageGuard>& guards, Block& out) {
     }
     reductions(0, guards, sums, out);
     ExprId value = all_of(sums);
-    if (shape_.lane_reduces) value = build_.make(lanes_op(stage_.combine), {value});
+    if (shape_.lane_reduces) value = build_.make(lanes_op(stage_->combine), {value});
     if (shared_) {
         value = shared_->column.valid() ? over_columns(value, out) : over_group(value, out);
     }
-    return in_parts ? build_.make(combining_op(stage_.combine), {start, value}) : value;
+    return in_parts ? build_.make(combining_op(stage_->combine), {start, value}) : value;
 }
 
 // The stored value of a total.
 ExprId NestSteps::finished(ExprId total, Block& out) {
-    if (!stage_.finish.valid()) return total;
+    if (!stage_->finish.valid()) return total;
     // Converts the total to the type that the tensor would have held.
-    const ExprId value = build_.cast(total, pool_[stage_.total].type.kind);
+    const ExprId value = build_.cast(total, pool_[stage_->total].type.kind);
     lower_.forget_values();
-    lower_.define(stage_.total, value);
+    lower_.define(stage_->total, value);
     out.push_back({Let{value}});
-    return lower_.value(stage_.finish);
+    return lower_.value(stage_->finish);
 }
 
 // ---- Groups -------------------------------------------------------------------------------------
 
 void NestSteps::add_arguments() {
-    for_each_value(stage_, [&](ExprId id) {
+    for_each_value(*stage_, [&](ExprId id) {
         pool_.visit_reads(id, [&](ExprId at, const Expr& e) {
-            if (at != stage_.total) lower_.buffer(tensor_of(e), false);
+            if (at != stage_->total) lower_.buffer(tensor_of(e), false);
         });
     });
-    lower_.buffer(stage_.writes[0].tensor, true);
+    lower_.buffer(stage_->writes[0].tensor, true);
     if (step_fault().valid()) flag();
 }
 
@@ -374,12 +375,12 @@ void NestSteps::store_total(ExprId sum, Block& out) {
     const Expr& e = build_[start];
     const bool zero = e.op == Op::Constant && e.real == 0;
     const ExprId total = zero ? sum : build_.make(Op::Add, {start, sum});
-    store(stage_.writes[0], finished(total, out), out);
+    store(stage_->writes[0], finished(total, out), out);
 }
 
 // Adds the parts of the items of a warp, and then those of all warps in order.
 ExprId NestSteps::over_group(ExprId part, Block& out) {
-    const Op combine = combining_op(stage_.combine);
+    const Op combine = combining_op(stage_->combine);
     const ExprId sum = over_warp(build_, combine, part, std::min(shared_->threads, kWarp), out);
     if (shared_->threads <= kWarp) return sum;
     return over_warps(build_, {combine, sum, shared_->thread, shared_->threads}, out);
@@ -401,7 +402,7 @@ ExprId NestSteps::over_columns(ExprId part, Block& out) {
         at.offset = i * kWarp;
         at.add(shared_->column, 1);
         const ExprId next = build_.load(parts, std::move(at));
-        total = i == 0 ? next : build_.make(combining_op(stage_.combine), {total, next});
+        total = i == 0 ? next : build_.make(combining_op(stage_->combine), {total, next});
     }
     return total;
 }
@@ -420,7 +421,7 @@ ExprId NestSteps::all_of(const Sums& sums) {
     for (; values.size() > 1; values.resize(values.size() / 2)) {
         for (size_t i = 0; i < values.size() / 2; ++i) {
             values[i] =
-                build_.make(combining_op(stage_.combine), {values[2 * i], values[2 * i + 1]});
+                build_.make(combining_op(stage_->combine), {values[2 * i], values[2 * i + 1]});
         }
     }
     return values[0];
@@ -428,9 +429,9 @@ ExprId NestSteps::all_of(const Sums& sums) {
 
 // Whether floats are added to doubles.
 bool NestSteps::adds_wide_floats(const Sums& sums) {
-    return stage_.combine == ir::FormulaOp::Sum &&
+    return stage_->combine == ir::FormulaOp::Sum &&
            build_.type(build_.get(sums[0])).kind == Kind::F64 &&
-           pool_[stage_.writes[0].value].type.kind == Kind::F32;
+           pool_[stage_->writes[0].value].type.kind == Kind::F32;
 }
 
 // Converting every vector would take longer than adding it. So a few are added as floats first.
@@ -519,7 +520,7 @@ void NestSteps::in_lanes(const NestLoop& loop,
 
 // Whether this reduction and those inside it are steps one behind the other.
 bool NestSteps::is_copied(size_t depth, const std::vector<StageGuard>& guards) const {
-    if (most_copies_ == 0 || !guards.empty() || stage_.condition.valid() || stage_.kept)
+    if (most_copies_ == 0 || !guards.empty() || stage_->condition.valid() || stage_->kept)
         return false;
     int64_t copies = 1;
     for (size_t i = depth; i < shape_.reductions.size(); ++i) {
@@ -590,22 +591,22 @@ void NestSteps::add(LocalId sum, Block& out) {
     report_faults(out);
     const Type type = build_.type(build_.get(sum));
     const ExprId before = fresh_ ? neutral(type) : build_.get(sum);
-    const ExprId value = lower_.value(stage_.writes[0].value);
+    const ExprId value = lower_.value(stage_->writes[0].value);
     const Expr& e = build_[value];
     ExprId after;
     if (fresh_) {
         after = build_.spread(build_.cast(value, type.kind), type.lanes);
-    } else if (stage_.combine == ir::FormulaOp::Sum && e.op == Op::Mul && e.type == type &&
+    } else if (stage_->combine == ir::FormulaOp::Sum && e.op == Op::Mul && e.type == type &&
                type.real() && !pool_.strict) {
         after = build_.make(Op::Fma, {e.args[0], e.args[1], before});
     } else {
-        after = build_.make(combining_op(stage_.combine), {before, build_.cast(value, type.kind)});
+        after = build_.make(combining_op(stage_->combine), {before, build_.cast(value, type.kind)});
     }
     if (lower_.mask().valid() && type.lanes > 1) {
         after = build_.select(lower_.mask(), after, before);
     }
     out.push_back({Set{sum, after}});
-    if (const auto& kept = stage_.kept) {
+    if (const auto& kept = stage_->kept) {
         out.push_back(lower_.store(kept->tensor, kept->index, lower_.value(kept->value)));
     }
 }

@@ -120,7 +120,12 @@ ScheduledKernel schedule_nest(const Stage& stage,
     NestLoops loops(shape.outputs, shape.lane, target, result, lower);
     loops.copied = shape.reductions.empty();
     loops.parts = split_lanes(context, shape);
-    loops.on_part = [&](const LanePart& part) { steps.set_inside(part.inside); };
+    std::vector<LoopPiece> pieces;
+    if (loops.parts.empty() && shape.lane.valid() && !shape.lane_reduces) {
+        pieces = pieces_of(stage, pool, shape.lane);
+        loops.parts = parts_of(pieces);
+    }
+    loops.on_part = [&](const LanePart& part) { steps.set_part(part); };
     const auto element = [&](Block& out) { steps.element(out); };
     if (run_time) {
         result.run_items = run_items(shape, context);

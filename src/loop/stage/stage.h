@@ -160,6 +160,8 @@ public:
     ExprId substitute(ExprId id, const std::unordered_map<VarId, ExprId, IdHash>& with);
     // The expression with `from` replaced by `to`.
     ExprId replace(ExprId id, ExprId from, ExprId to);
+    // The expression without comparisons, minima and maxima of integers that ranges decide.
+    ExprId simplify(ExprId id);
     // Calls `visit` once with each read of the value, including those in indices.
     template <class Visit>
     void visit_reads(ExprId id, Visit&& visit) const {

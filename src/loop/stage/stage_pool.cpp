@@ -188,10 +188,40 @@ bool StagePool::depends_on_any(ExprId id, const std::vector<VarId>& vars) const 
 
 namespace {
 
+// What the ranges of the operands say about an operation on integers; missing: nothing.
+ExprId decide(StagePool& pool, ExprId id) {
+    const Expr e = pool[id];
+    if (e.args.size() != 2 || pool[e.args[0]].type.kind != Kind::Int) return {};
+    const Range a = pool.range(e.args[0]), b = pool.range(e.args[1]);
+    switch (e.op) {
+        case Op::Less:
+            if (a.high < b.low) return pool.build.boolean(true);
+            return a.low >= b.high ? pool.build.boolean(false) : ExprId();
+        case Op::LessEqual:
+            if (a.high <= b.low) return pool.build.boolean(true);
+            return a.low > b.high ? pool.build.boolean(false) : ExprId();
+        case Op::Equal:
+            if (a.low == a.high && b.low == b.high && a.low == b.low) {
+                return pool.build.boolean(true);
+            }
+            return a.high < b.low || b.high < a.low ? pool.build.boolean(false) : ExprId();
+        case Op::Min:
+            if (a.high <= b.low) return e.args[0];
+            return b.high <= a.low ? e.args[1] : ExprId();
+        case Op::Max:
+            if (a.low >= b.high) return e.args[0];
+            return b.low >= a.high ? e.args[1] : ExprId();
+        default:
+            return {};
+    }
+}
+
 class Substitution {
 public:
     Substitution(StagePool& pool, const std::unordered_map<VarId, ExprId, IdHash>& with)
         : pool_(pool), with_(with) {}
+    // Replaces what ranges decide.
+    explicit Substitution(StagePool& pool) : pool_(pool), with_(kNone), decides_(true) {}
     Substitution(StagePool& pool, ExprId from, ExprId to) : pool_(pool), with_(kNone) {
         done_[from] = to;
     }
@@ -206,6 +236,8 @@ public:
             if (found != with_.end()) result = found->second;
         } else if (!e.args.empty()) {
             result = rebuild(e, id);
+            const ExprId decided = decides_ ? decide(pool_, result) : ExprId();
+            if (decided.valid()) result = decided;
         }
         done_[id] = result;
         return result;
@@ -236,6 +268,7 @@ private:
 
     StagePool& pool_;
     const std::unordered_map<VarId, ExprId, IdHash>& with_;
+    bool decides_ = false;
     std::unordered_map<ExprId, ExprId, IdHash> done_;
 };
 
@@ -244,6 +277,8 @@ private:
 ExprId StagePool::substitute(ExprId id, const std::unordered_map<VarId, ExprId, IdHash>& with) {
     return Substitution(*this, with)(id);
 }
+
+ExprId StagePool::simplify(ExprId id) { return Substitution(*this)(id); }
 
 bool StagePool::has_part(ExprId id, ExprId part) const {
     std::vector<ExprId> work = {id};
