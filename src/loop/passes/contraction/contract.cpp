@@ -113,6 +113,9 @@ public:
             static_cast<double>(*tensor::volume(graph_.shapes.at(stage_.writes[0].tensor)));
         // A result that leaves the cache between its kernel and the transposition costs more.
         const double turning = (result > kFarResult ? 24 : 8) * result / products();
+        if (now.lane_in_a && extent_of(best->points) == 1) {
+            return time_in_place(*best) < time_turned(now, result) ? best : std::nullopt;
+        }
         double time = 1 / speed_of(now) + turning;
         if (now.lane_in_a) time = 2 / speed_of(now) + 2 * (turning + transposing(*best));
         const bool copied = best->points.size() == 1 && should_be_copied(*best);
@@ -375,17 +378,33 @@ private:
             static_cast<double>(*tensor::volume(graph_.shapes.at(tensor_of(pool_[c.b]))));
         return 8 * elements / products();
     }
+    // Sums of which every product has elements of its own, such as depthwise convolutions, in times
+    // of full vectors: in place, where neighbours are loaded apart from lines of the cache and
+    // maybe picked; or with lanes that are innermost once operand and result are transposed.
+    // Measured (bench/sweep, `depthwise`).
+    double time_in_place(const Contraction& c) const {
+        const double copy = is_guarded(c) ? transposing(c) : 0;
+        return copy + (is_apart(c) ? 4.5 : 2.4) / fill_of(lane_extent(c));
+    }
+    double time_turned(const Contraction& c, double result) const {
+        const auto elements =
+            static_cast<double>(*tensor::volume(graph_.shapes.at(tensor_of(pool_[c.a]))));
+        return 1.3 / fill_of(lane_extent(c)) + 20 * (elements + result) / products();
+    }
     double products() const {
         double steps = 1;
         for (const StageLoop& loop : stage_.loops) steps *= static_cast<double>(loop.extent);
         return steps;
     }
-    // Relative to full vectors of packed constants.
-    double speed_of(const Contraction& c) const {
-        const int64_t extent = lane_extent(c);
+    // The share of lanes that so many steps use.
+    double fill_of(int64_t extent) const {
         const auto lane = static_cast<double>(extent);
         const auto lanes = static_cast<double>(graph_.lanes);
-        const double fill = lane / (std::ceil(lane / lanes) * lanes);
+        return lane / (std::ceil(lane / lanes) * lanes);
+    }
+    // Relative to full vectors of packed constants.
+    double speed_of(const Contraction& c) const {
+        const double fill = fill_of(lane_extent(c));
         const int64_t points = extent_of(c.points);
         if (!c.in_place) {
             const auto used = static_cast<double>(points);
@@ -409,13 +428,14 @@ private:
         return pays_to_copy(
             {extent_of(c.points), extent_of(c.reduced), lane_extent(c), is_apart(c)});
     }
+    bool is_guarded(const Contraction& c) const {
+        return std::ranges::any_of(pool_[c.b].args,
+                                   [&](ExprId index) { return pool_[index].op == Op::Assume; });
+    }
     // The steps along the lanes, if all tensors are row-major. Zeros around the operand may keep
     // its rows apart.
     int64_t lane_extent(const Contraction& c) const {
-        const auto is_guarded = [&](ExprId index) { return pool_[index].op == Op::Assume; };
-        if (!c.in_place || std::ranges::any_of(pool_[c.b].args, is_guarded)) {
-            return pool_.extent(c.lane);
-        }
+        if (!c.in_place || is_guarded(c)) return pool_.extent(c.lane);
         BufferViews places;
         const auto place = [&](ir::TensorId id) {
             const tensor::Shape& shape = graph_.shapes.at(id);
