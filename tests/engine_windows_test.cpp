@@ -131,6 +131,51 @@ graph G {{
     }
 }
 
+// Rows or columns whose elements compete for one set of the first cache, in blocks with a rest.
+TEST(EngineTurned, CompetingLines) {
+    for (const auto& [rows, columns] :
+         {std::pair{1024, 72}, {1024, 25}, {45, 1024}, {2048, 1024}}) {
+        SCOPED_TRACE(fmt::format("{} by {}", rows, columns));
+        const Ran ran = run(fmt::format(R"(import layout; import math;
+graph G {{
+    @input {{ x: real[{0}, {1}]; }}
+    @output {{ y: real[{1}, {0}]; z: real[{2}, {0}]; }}
+    @compose {{
+        t = layout.transpose{{perm = [1, 0]}}(x);
+        y = math.mul(t, 2.0);
+        s = layout.slice{{axes = [1], begin = [1], end = [{1}]}}(x);
+        z = layout.transpose{{perm = [1, 0]}}(s);
+    }}
+}})",
+                                        rows,
+                                        columns,
+                                        columns - 1));
+        EXPECT_NE(ran.dumped.find("turned x"), std::string::npos) << ran.dumped;
+        expect_near(ran, 0);
+    }
+}
+
+// The points of an image are one side of the tiles, unless an operand differs by its rows or
+// columns.
+TEST(EngineTurned, Images) {
+    for (const char* shape : {"2, 24, 1, 1", "1, 1, 32, 40", "1, 24, 1, 40", "1, 1, 32, 1"}) {
+        SCOPED_TRACE(shape);
+        const Ran ran = run(fmt::format(R"(import layout; import math;
+graph G {{
+    @input {{ x: real[2, 32, 40, 24]; v: real[2, 24, 32, 32]; b: real[{}]; }}
+    @output {{ y: real[2, 24, 32, 40]; z: real[2, 32, 32, 24]; }}
+    @compose {{
+        t = layout.transpose{{perm = [0, 3, 1, 2]}}(x);
+        y = math.add(t, b);
+        z = layout.transpose{{perm = [0, 2, 3, 1]}}(v);
+    }}
+}})",
+                                        shape));
+        EXPECT_NE(ran.dumped.find("turned x"), std::string::npos) << ran.dumped;
+        expect_near(ran, 0);
+    }
+}
+
 // The channels of a model's output are far apart: they are computed side by side, then transposed.
 TEST(EngineTurned, LargeResults) {
     const Ran ran = run(R"(import nn; import math;
