@@ -85,6 +85,26 @@ TEST_F(DeviceProgram, RunsAModel) {
     EXPECT_EQ(calls()["left"], 0) << "memory that nobody freed";
 }
 
+// The second one begins 24 bytes behind a whole vector.
+TEST_F(DeviceProgram, OneFormulaInAlignedAndInOtherMemory) {
+    std::ofstream(folder_ / "main.sknd") << R"(import math;
+import layout;
+graph G {
+    @input { p: real[1000, 8]; q: real[6]; r: real[1000, 8]; }
+    @output { y: real[1000, 8]; z: real[8006]; }
+    @compose {
+        y = math.abs(p);
+        first = math.abs(q);
+        rows = math.abs(r);
+        second = layout.reshape{shape=[8000]}(rows);
+        z = layout.concat{axis=0}([first, second]);
+    }
+})";
+    const Ended ended = lemma(kRun);
+    EXPECT_EQ(ended.status, 0) << ended.text;
+    EXPECT_EQ(calls()["cuLaunchKernel"], 3);
+}
+
 TEST_F(DeviceProgram, ReplaysRecordedRuns) {
     const Ended ended = lemma("bench main.sknd --runs=10 --device=cuda --no-cache");
     EXPECT_EQ(ended.status, 0) << ended.text;

@@ -306,7 +306,7 @@ FAKE cuLaunchKernel(Function* function,
     for (size_t i = 0; i < function->parameters; ++i) {
         values.push_back(*static_cast<const Address*>(arguments[i]));
     }
-    if (values.size() < 4 || grid == 0 || block == 0 || block > 1024) return kInvalid;
+    if (values.size() < 3 || grid == 0 || block == 0 || block > 1024) return kInvalid;
     if (memory_of_block > function->most_memory) return kInvalid;
     const Address from = values.front(), to = values[values.size() - 3];
     const size_t items = values.back() - values[values.size() - 2];

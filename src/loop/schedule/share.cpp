@@ -84,7 +84,7 @@ public:
 
     // Everything but the numbers, and the numbers in the order of their places.
     void read() {
-        put(f_.anywhere);
+        put((f_.anywhere ? 1 : 0) + (f_.aligned ? 2 : 0));
         if (f_.group > 0) put(f_.group);
         for (const Buffer& buffer : f_.buffers) {
             put(static_cast<int64_t>(buffer.dtype) * 2 + (buffer.written ? 1 : 0));

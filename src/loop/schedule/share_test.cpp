@@ -57,6 +57,14 @@ void share(std::vector<ScheduledKernel>& kernels, bool once) {
     share_code(shared);
 }
 
+// Code for whole vectors must not serve memory that begins elsewhere.
+TEST(Share, AlignedKernelsHaveCodeOfTheirOwn) {
+    ScheduledKernel plain = copy_rows(10, 0), aligned = copy_rows(10, 0);
+    EXPECT_EQ(code_bytes(plain.function), code_bytes(aligned.function));
+    aligned.function.aligned = true;
+    EXPECT_NE(code_bytes(plain.function), code_bytes(aligned.function));
+}
+
 TEST(Share, CallsMoveBuffersToTheirFirstElement) {
     std::vector<ScheduledKernel> kernels = {copy_rows(10, 0), copy_rows(10, 30)};
     share(kernels, false);
