@@ -178,5 +178,108 @@ TEST(Narrow, TheMemoryOfWeightsIsNarrow) {
     EXPECT_LT((*engine)->bytes(), 3 * weights);  // as floats: 4 * weights
 }
 
+// ---- Weights of f32, rounded with fast numerics ---------------------------------------------------
+
+constexpr int64_t kSteps = 320, kUnits = 256;
+
+// The sum of one row, with weights that are a function of step and channel.
+struct Row {
+    std::vector<double> result;
+    std::vector<double> sizes, largest;  // of each channel: Σ |a b|, and the largest |b|
+    std::string schedules;
+    int64_t bytes = 0;
+};
+Row row_of(loop::Numerics numerics, const std::function<double(int64_t, int64_t)>& weight) {
+    Row row;
+    const auto state = load_text(fmt::format(R"(
+import linalg;
+graph Product {{
+    @input {{ x: real[1, {0}]; }}
+    @output {{ y: real[1, {1}]; }}
+    @variable {{ w: real[{0}, {1}]; }}
+    @compose {{ y = linalg.matmul(x, w); }}
+}})",
+                                             kSteps,
+                                             kUnits));
+    if (!state) return row;
+    interpret::Array weights =
+        interpret::Array::zeros(tensor::DType::F32, {kSteps, kUnits}).value();
+    const auto inputs = random_inputs(state->program());
+    const auto& x = inputs.at("x")[0].reals;
+    row.sizes.resize(kUnits);
+    row.largest.resize(kUnits);
+    for (int64_t i = 0; i < kSteps; ++i) {
+        for (int64_t j = 0; j < kUnits; ++j) {
+            const double value = static_cast<float>(weight(i, j));
+            weights.reals[i * kUnits + j] = value;
+            row.sizes[j] += std::fabs(x[i] * value);
+            row.largest[j] = std::max(row.largest[j], std::fabs(value));
+        }
+    }
+    EXPECT_TRUE(state->set_variable("w", std::move(weights)));
+    auto engine = Engine::create(
+        *state, {.verify = true, .compiler = {.numerics = numerics}, .guarded = true});
+    EXPECT_TRUE(engine);
+    const auto got = (*engine)->run(inputs);
+    EXPECT_TRUE(got);
+    row.result = got->at("y")[0].reals;
+    const Made made = made_of((*engine)->plan());
+    row.schedules = made.schedules;
+    row.bytes = made.bytes;
+    return row;
+}
+
+double random_weight(int64_t i, int64_t j) {
+    return interpret::random_unit(3, static_cast<uint64_t>(i * kUnits + j)) - 0.5;
+}
+
+// Every weight has an error of 2^-11 of itself, or of 2^-40 of the largest in its channel.
+void expect_rounded(const std::function<double(int64_t, int64_t)>& weight) {
+    const Row exact = row_of(loop::Numerics::Default, weight);
+    const Row fast = row_of(loop::Numerics::Fast, weight);
+    EXPECT_EQ(exact.schedules.find("of f16"), std::string::npos) << exact.schedules;
+    EXPECT_NE(fast.schedules.find("of f16"), std::string::npos) << fast.schedules;
+    EXPECT_LT(fast.bytes, exact.bytes * 0.52);
+    ASSERT_EQ(fast.result.size(), static_cast<size_t>(kUnits));
+    for (int64_t j = 0; j < kUnits; ++j) {
+        const double bound = std::ldexp(exact.sizes[j], -11) +
+                             std::ldexp(exact.largest[j] * kSteps, -40) + 4e-6 * exact.sizes[j];
+        ASSERT_NEAR(fast.result[j], exact.result[j], bound) << "channel " << j;
+    }
+}
+
+TEST(RoundedWeights, AreWithinElevenBits) {
+    expect_rounded(random_weight);
+    // Channels of all sizes, and weights of all sizes in a channel.
+    expect_rounded([](int64_t i, int64_t j) {
+        return std::ldexp(random_weight(i, j), static_cast<int>(j % 200) - 100);
+    });
+    expect_rounded([](int64_t i, int64_t j) {
+        return std::ldexp(random_weight(i, j), -static_cast<int>(i % 60));
+    });
+}
+
+TEST(RoundedWeights, ChannelsOfZerosAndOfNumbersThatAreNotFinite) {
+    const auto weight = [](int64_t i, int64_t j) {
+        if (j % 4 == 1) return 0.0;
+        if (j % 4 == 2 && i == j) return HUGE_VAL;
+        if (j % 4 == 3 && i == j) return std::nan("");
+        return random_weight(i, j);
+    };
+    const Row exact = row_of(loop::Numerics::Default, weight);
+    const Row fast = row_of(loop::Numerics::Fast, weight);
+    ASSERT_NE(fast.schedules.find("of f16"), std::string::npos) << fast.schedules;
+    for (int64_t j = 0; j < kUnits; ++j) {
+        const double want = exact.result[j], got = fast.result[j];
+        if (std::isnan(want)) {
+            EXPECT_TRUE(std::isnan(got)) << "channel " << j;
+        } else if (std::isinf(want)) {
+            EXPECT_EQ(got, want) << "channel " << j;
+        } else {
+            EXPECT_NEAR(got, want, 1e-3 * exact.sizes[j]) << "channel " << j;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace lemma

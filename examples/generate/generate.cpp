@@ -25,6 +25,7 @@ struct Options {
     std::vector<std::string> attributes;  // of a SkriptND graph, NAME=VALUE
     bool interpret = false;
     bool random_weights = false;
+    bool fast = false;  // --numerics=fast rounds weights of f32 to f16
     bool json = false;  // tokens and milliseconds of all runs, for scripts
 };
 
@@ -61,6 +62,8 @@ bool read_options(int argc, char** argv, Options& options) {
             options.json = true;
         } else if (std::strcmp(argv[i], "--random-weights") == 0) {
             options.random_weights = true;
+        } else if (std::strcmp(argv[i], "--numerics=fast") == 0) {
+            options.fast = true;
         } else if (std::strcmp(argv[i], "-a") == 0 && i + 1 < argc) {
             options.attributes.emplace_back(argv[++i]);
         } else if (argv[i][0] != '-' && options.model.empty()) {
@@ -175,7 +178,7 @@ int main(int argc, char** argv) {
     if (!read_options(argc, argv, options)) {
         std::fputs(
             "usage: generate MODEL [--prompt=N | --words=N,N] [--tokens=N] [--threads=N]\n"
-            "           [--random-weights] [-a NAME=VALUE] [--interpret] [--json]\n",
+            "           [--random-weights] [-a NAME=VALUE] [--numerics=fast] [--interpret] [--json]\n",
             stderr);
         return 2;
     }
@@ -183,6 +186,7 @@ int main(int argc, char** argv) {
     load.engine = options.interpret ? lemma::EngineChoice::Interpret : lemma::EngineChoice::Compile;
     load.attributes = options.attributes;
     if (options.random_weights) load.random_weights = 1;
+    if (options.fast) load.numerics = lemma::Numerics::Fast;
     const lemma::LoadResult loaded = lemma::Model::load(options.model, load);
     if (!loaded.ok()) return fail(loaded);
     lemma::SessionOptions how;

@@ -72,7 +72,10 @@ private:
     void sum(Block& out, const Tile& tile);
     void distances(Block& out, const Tile& tile);
     bool is_long() const;
-    // Of a long sum: so many steps of the loop at this depth, or the whole loop if it is 0.
+    bool scales_totals() const;
+    size_t behind_group() const;
+    bool has_sections() const { return is_long() || scales_totals(); }
+    // Of a sum with sections: so many steps of the loop at this depth, or the whole loop if it is 0.
     struct Section {
         size_t depth = 0;
         int64_t steps = 0;
@@ -84,7 +87,7 @@ private:
         return cut_steps_ > 0 && depth == c_.cut ? cut_steps_ : pool_.extent(c_.reduced[depth]);
     }
     template <class Steps>
-    void section(Block& out, Steps&& steps);
+    void section(Block& out, const Tile& tile, Steps&& steps);
     void reduction(size_t depth, Block& out, const Tile& tile);
     void loops(size_t depth, Block& out, const Tile& tile);
     void loop_over(size_t depth, Block& out, const Tile& tile, ExprId begin, ExprId end);
@@ -93,6 +96,7 @@ private:
     int64_t reduced_steps() const;
     void plan_prefetch();
     void prefetch(Block& out, int64_t unroll);
+    void prefetch_ahead(Block& out, int64_t ahead);
     void bind_point(const Tile& tile, int64_t row, int64_t column);
     void bind_lanes(int64_t vector, bool masked);
     Address weights(int64_t vector, int64_t ahead) const;
@@ -135,6 +139,7 @@ private:
     // the innermost loop, by this many tiles.
     int64_t fetched_lines_ = 0, fetching_tiles_ = 0;
     bool fetching_ = false;
+    int64_t ahead_bytes_ = 0;  // each step prefetches what lies so far behind its own weights
     bool by_products_ = true;  // a step adds the product of the operands, else the value
     VarId fetch_;              // number of the tile, at most fetching_tiles_
 };

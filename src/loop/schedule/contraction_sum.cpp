@@ -82,7 +82,13 @@ void ContractionKernel::plan_prefetch() {
     const int64_t round = unroll_of(c_.reduced.back()) * c_.vectors * vector_lines;
     const int64_t tiles = cut_steps_ > 0 ? run_tiles_ * chunk_tiles_ : row_tiles_ * column_tiles_;
     constexpr int64_t kSmallPanel = int64_t{16} << 10;
-    if (tiles < 2 || depth * c_.vectors * target_.vector_bytes < kSmallPanel) return;
+    // Bytes; measured. Without it, unpacking keeps the processor from reading far enough ahead.
+    constexpr int64_t kAhead = 4096;
+    if (tiles < 2) {
+        if (c_.narrow) ahead_bytes_ = kAhead;
+        return;
+    }
+    if (depth * c_.vectors * target_.vector_bytes < kSmallPanel) return;
     fetched_lines_ = ceil_of(round, tiles);
     fetching_tiles_ = ceil_of(round, fetched_lines_) - 1;
 }
@@ -136,6 +142,22 @@ int64_t ContractionKernel::unroll_of(VarId var) const {
     return unroll;
 }
 
+// Whether a section has one scale of narrow weights: its totals are multiplied, not each weight.
+bool ContractionKernel::scales_totals() const {
+    constexpr int64_t kLeastSteps = 8;
+    if (!c_.narrow || !c_.narrow->scales.valid()) return false;
+    int64_t steps = 1;
+    for (size_t i = behind_group(); i < c_.reduced.size(); ++i) steps *= pool_.extent(c_.reduced[i]);
+    return steps >= kLeastSteps;
+}
+
+// The first loop inside of that along which scales change.
+size_t ContractionKernel::behind_group() const {
+    if (!c_.narrow->group.valid()) return 0;
+    const auto group = std::ranges::find(c_.reduced, c_.narrow->group);
+    return static_cast<size_t>(group - c_.reduced.begin()) + 1;
+}
+
 bool ContractionKernel::is_long() const {
     return c_.kind == Kind::F32 && reduced_steps() >= kLongSum &&
            stage_.combine == ir::FormulaOp::Sum && !c_.squares.valid();
@@ -144,7 +166,9 @@ bool ContractionKernel::is_long() const {
 // The longest section of at most kSection steps, or one step of the loop around a longer one. A
 // section of few steps would keep moving totals between registers and the stack.
 ContractionKernel::Section ContractionKernel::section_of() const {
-    const size_t first = cut_steps_ > 0 ? c_.cut : 0;  // outer loops are around the tile
+    size_t first = cut_steps_ > 0 ? c_.cut : 0;  // outer loops are around the tile
+    if (scales_totals()) first = std::max(first, behind_group());
+    if (!is_long()) return {first, 0};
     int64_t inside = 1;
     size_t depth = c_.reduced.size();
     while (depth > first && inside * pool_.extent(c_.reduced[depth - 1]) <= kSection) {
@@ -166,7 +190,7 @@ ContractionKernel::Section ContractionKernel::section_of() const {
 
 // The rounding error of a sum grows with its steps, so each section has separate totals.
 template <class Steps>
-void ContractionKernel::section(Block& out, Steps&& steps) {
+void ContractionKernel::section(Block& out, const Tile& tile, Steps&& steps) {
     const Type type{Kind::F32, target_.lanes()};
     std::vector<LocalId> totals = totals_;
     for (LocalId& total : totals_) {
@@ -176,16 +200,21 @@ void ContractionKernel::section(Block& out, Steps&& steps) {
     }
     steps();
     std::swap(totals, totals_);
+    const bool scaled = scales_totals();
     for (size_t i = 0; i < totals_.size(); ++i) {
-        const ExprId sum = build_.make(Op::Add, {build_.get(totals_[i]), build_.get(totals[i])});
+        const ExprId before = build_.get(totals_[i]), own = build_.get(totals[i]);
+        const auto vector = static_cast<int64_t>(i) % tile.vectors;
+        const ExprId sum =
+            scaled ? build_.make(Op::Fma, {own, per_group(c_.narrow->scales, vector), before})
+                   : build_.make(Op::Add, {before, own});
         out.push_back({Set{totals_[i], sum}});
     }
 }
 
 void ContractionKernel::reduction(size_t depth, Block& out, const Tile& tile) {
     const Section whole{depth, 0};
-    if (!is_long() || section_of() != whole) return loops(depth, out, tile);
-    section(out, [&] { loops(depth, out, tile); });
+    if (!has_sections() || section_of() != whole) return loops(depth, out, tile);
+    section(out, tile, [&] { loops(depth, out, tile); });
 }
 
 void ContractionKernel::loops(size_t depth, Block& out, const Tile& tile) {
@@ -208,8 +237,9 @@ void ContractionKernel::loops(size_t depth, Block& out, const Tile& tile) {
         begin = build_.make(Op::Mul, {build_.index(part_), steps});
         end = build_.make(Op::Min, {build_.make(Op::Add, {begin, steps}), end});
     }
-    const Section parts = is_long() ? section_of() : Section{};
-    if (parts.depth == depth && parts.steps > 0) {
+    const Section parts = has_sections() ? section_of() : Section{};
+    const bool in_sections = parts.depth == depth && parts.steps > 0;
+    if (in_sections) {
         const int64_t steps = parts.steps;
         const int64_t sections = ceil_of(cut ? cut_steps_ : whole, steps);
         const VarId part = build_.var({});
@@ -218,7 +248,7 @@ void ContractionKernel::loops(size_t depth, Block& out, const Tile& tile) {
             Op::Add, {begin, build_.make(Op::Mul, {build_.index(part), build_.integer(steps)})});
         const ExprId last =
             build_.make(Op::Min, {build_.make(Op::Add, {first, build_.integer(steps)}), end});
-        section(all.body, [&] { loop_over(depth, all.body, tile, first, last); });
+        section(all.body, tile, [&] { loop_over(depth, all.body, tile, first, last); });
         out.push_back({std::move(all)});
     } else {
         loop_over(depth, out, tile, begin, end);
@@ -227,11 +257,19 @@ void ContractionKernel::loops(size_t depth, Block& out, const Tile& tile) {
     For rest{here, build_.integer(whole), build_.integer(extent), 1, {}};
     lower_.bind(var, here);
     step(rest.body, tile, 0);
-    if (!cut) return out.push_back({std::move(rest)});
-    const ExprId last = build_.integer(ceil_of(extent, cut_steps_) - 1);
-    If at_end{build_.make(Op::Equal, {build_.index(part_), last}), {}};
-    at_end.body.push_back({std::move(rest)});
-    out.push_back({std::move(at_end)});
+    Block steps;
+    if (in_sections && scales_totals()) {
+        section(steps, tile, [&] { steps.push_back({std::move(rest)}); });
+    } else {
+        steps.push_back({std::move(rest)});
+    }
+    if (cut) {
+        const ExprId last = build_.integer(ceil_of(extent, cut_steps_) - 1);
+        If at_end{build_.make(Op::Equal, {build_.index(part_), last}), std::move(steps)};
+        steps = {};
+        steps.push_back({std::move(at_end)});
+    }
+    for (Stmt& stmt : steps) out.push_back(std::move(stmt));
 }
 
 void ContractionKernel::loop_over(
@@ -273,9 +311,10 @@ std::vector<ExprId> ContractionKernel::loaded(const Tile& tile, int64_t ahead) {
     if (nibble) w = split_nibbles(build_, w);
     for (int64_t j = 0; c_.narrow && j < tile.vectors; ++j) {
         ExprId& vector = w[static_cast<size_t>(j)];
-        for (const auto& [op, tensor] :
-             {std::pair(Op::Sub, c_.narrow->zeros), std::pair(Op::Mul, c_.narrow->scales)}) {
-            if (tensor.valid()) vector = build_.make(op, {vector, per_group(tensor, j)});
+        const ir::TensorId zeros = c_.narrow->zeros, scales = c_.narrow->scales;
+        if (zeros.valid()) vector = build_.make(Op::Sub, {vector, per_group(zeros, j)});
+        if (scales.valid() && !scales_totals()) {
+            vector = build_.make(Op::Mul, {vector, per_group(scales, j)});
         }
     }
     return w;
@@ -290,6 +329,7 @@ void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
         bind_lanes(j, is_masked(tile, j));
         w.push_back(lower_.load(tensor_of(b), b.args));
     }
+    if (ahead_bytes_ > 0) prefetch_ahead(out, ahead);
     for (const ExprId vector : w) out.push_back({Let{vector}});
     const Expr a = pool_[c_.a];
     size_t next = 0;
@@ -303,6 +343,20 @@ void ContractionKernel::step(Block& out, const Tile& tile, int64_t ahead) {
                 out.push_back({Set{total, added(total, element, w[static_cast<size_t>(j)])}});
             }
         }
+    }
+}
+
+// The lines that follow those of a step by a distance.
+void ContractionKernel::prefetch_ahead(Block& out, int64_t ahead) {
+    const int64_t size = tensor::dtype_size(places_.at(c_.packed).dtype);
+    const int64_t line = kLine / size;
+    Address at = weights(0, ahead);
+    const int64_t first = at.offset;
+    const int64_t step = weight_steps_.back().second;
+    // Steps that begin inside a line leave it to the one before.
+    for (int64_t i = ceil_of(first, line) * line; i < first + step; i += line) {
+        at.offset = i + ahead_bytes_ / size;
+        out.push_back({Prefetch{packed_, at}});
     }
 }
 

@@ -31,13 +31,7 @@ public:
 
     bool find(FusionGroup& group) {
         Contraction& c = *group.contraction;
-        const bool plain = c.product && c.kind == Kind::F32 && c.group == 1 && !c.lane_in_a &&
-                           !c.in_place && !c.window && !c.squares.valid() &&
-                           graph_.dtypes.at(tensor_of(pool_[c.a])) == DType::F32;
-        if (!plain || !reads_constants(graph_, c.b)) return false;
-        int64_t points = 1;
-        for (const VarId var : c.points) points *= pool_.extent(var);
-        if (points > kMostPoints) return false;
+        if (!suits_narrow_weights(graph_, group)) return false;
         auto parts = parts_of(inlined(c.b));
         if (!parts) return false;
         if (group.weight_factor.valid()) parts->scale = times(parts->scale, group.weight_factor);
@@ -306,6 +300,17 @@ bool has_pairs(const Contraction& c, const StagePool& pool, const Target& target
 }
 
 }  // namespace
+
+bool suits_narrow_weights(const StageGraph& graph, const FusionGroup& group) {
+    const Contraction& c = *group.contraction;
+    const bool plain = c.product && c.kind == Kind::F32 && c.group == 1 && !c.lane_in_a &&
+                       !c.in_place && !c.window && !c.terms && !c.squares.valid() &&
+                       graph.dtypes.at(tensor_of(graph.pool[c.a])) == DType::F32;
+    if (!plain || !reads_constants(graph, c.b)) return false;
+    int64_t points = 1;
+    for (const VarId var : c.points) points = total_elements(points, graph.pool.extent(var));
+    return points <= kMostPoints;
+}
 
 int find_narrow_weights(StageGraph& graph) {
     int count = 0;

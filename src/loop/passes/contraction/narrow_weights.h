@@ -8,6 +8,9 @@
 
 namespace lemma::loop {
 
+// Whether the sum has constant weights, and so few points that memory bounds it.
+bool suits_narrow_weights(const StageGraph& graph, const FusionGroup& group);
+
 // Finds the narrow weights of contractions (Contraction::narrow). Returns their number.
 int find_narrow_weights(StageGraph& graph);
 

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "loop/passes/contraction/groups.h"
 #include "loop/passes/contraction/narrow_weights.h"
+#include "loop/passes/contraction/round_weights.h"
 #include "loop/passes/contraction/split_sums.h"
 #include "loop/passes/contraction/terms.h"
 #include "loop/schedule/tiles.h"
@@ -205,7 +206,8 @@ void add_panel(StageGraph& graph, FusionGroup& group, const Target& target) {
 int pack_weights(RegionGraph& region, const Target& target, Numerics numerics) {
     StageGraph& graph = region.graph;
     int count = 0;
-    const int narrow = target.device ? 0 : find_narrow_weights(graph);
+    int narrow = target.device ? 0 : find_narrow_weights(graph);
+    if (!target.device && numerics == Numerics::Fast) narrow += round_weights(graph);
     std::vector<FusionGroup> groups;
     for (FusionGroup& group : graph.groups) {
         std::optional<FusionGroup> adding;
