@@ -178,7 +178,8 @@ TEST(Narrow, TheMemoryOfWeightsIsNarrow) {
     EXPECT_LT((*engine)->bytes(), 3 * weights);  // as floats: 4 * weights
 }
 
-// ---- Weights of f32, rounded with fast numerics ---------------------------------------------------
+// ---- Weights of f32, rounded with fast numerics
+// ---------------------------------------------------
 
 constexpr int64_t kSteps = 320, kUnits = 256;
 

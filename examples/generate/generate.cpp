@@ -178,7 +178,8 @@ int main(int argc, char** argv) {
     if (!read_options(argc, argv, options)) {
         std::fputs(
             "usage: generate MODEL [--prompt=N | --words=N,N] [--tokens=N] [--threads=N]\n"
-            "           [--random-weights] [-a NAME=VALUE] [--numerics=fast] [--interpret] [--json]\n",
+            "           [--random-weights] [-a NAME=VALUE] [--numerics=fast] [--interpret] "
+            "[--json]\n",
             stderr);
         return 2;
     }

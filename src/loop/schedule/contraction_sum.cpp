@@ -147,7 +147,8 @@ bool ContractionKernel::scales_totals() const {
     constexpr int64_t kLeastSteps = 8;
     if (!c_.narrow || !c_.narrow->scales.valid()) return false;
     int64_t steps = 1;
-    for (size_t i = behind_group(); i < c_.reduced.size(); ++i) steps *= pool_.extent(c_.reduced[i]);
+    for (size_t i = behind_group(); i < c_.reduced.size(); ++i)
+        steps *= pool_.extent(c_.reduced[i]);
     return steps >= kLeastSteps;
 }
 
