@@ -195,5 +195,63 @@ graph G {
     expect_near(ran, 1e-5);
 }
 
+// Depthwise convolutions of a model's input: copies in blocks of channels.
+TEST(EngineTurned, BlocksOfChannels) {
+    struct Case {
+        int batch, channels, extent, size, stride, padding;
+    };
+    for (const Case& one : {Case{1, 48, 40, 5, 2, 2},
+                            Case{2, 64, 33, 3, 1, 1},
+                            Case{1, 32, 64, 7, 1, 3},
+                            Case{3, 96, 21, 3, 2, 1}}) {
+        SCOPED_TRACE(fmt::format("{} channels of {}", one.channels, one.extent));
+        const int to = (one.extent + 2 * one.padding - one.size) / one.stride + 1;
+        const Ran ran = run(fmt::format(R"(import nn; import math;
+graph G {{
+    @input {{ x: real[{0}, {1}, {2}, {2}]; r: real[{0}, {1}, {6}, {6}]; }}
+    @output {{ y: real[{0}, {1}, {6}, {6}]; }}
+    @variable {{ w: real[{1}, 1, {3}, {3}]; b: real[{1}]; }}
+    @compose {{
+        c = nn.conv{{groups = {1}, stride = [{4}, {4}], padding = [{5}, {5}, {5}, {5}]}}(x, w, b);
+        s = math.add(c, r);
+        y = nn.relu(s);
+    }}
+}})",
+                                        one.batch,
+                                        one.channels,
+                                        one.extent,
+                                        one.size,
+                                        one.stride,
+                                        one.padding,
+                                        to));
+        // A block has the lanes of one vector. With short vectors, lanes along the points are
+        // faster.
+        const bool wide = ran.dumped.find("x16") != std::string::npos;
+        EXPECT_NE(ran.dumped.find(wide ? "tile 1x(" : "tile "), std::string::npos) << ran.dumped;
+        EXPECT_TRUE(!wide || ran.dumped.find("in place") == std::string::npos) << ran.dumped;
+        expect_near(ran, 1e-4);
+    }
+}
+
+// The result has other readers, and the input another sum.
+TEST(EngineTurned, BlocksOfChannelsBesideOtherReaders) {
+    const Ran ran = run(R"(import nn; import math;
+graph G {
+    @input { x: real[1, 32, 40, 40]; v: real[1, 32, 40, 40]; }
+    @output { y: real[1, 24, 40, 40]; z: real[1, 32, 40, 40]; m: real[1, 32, 20, 20]; u: real[1, 32, 40, 40]; }
+    @variable { w: real[32, 1, 5, 5]; b: real[32]; k: real[24, 32, 1, 1]; }
+    @compose {
+        c = nn.conv{groups = 32, padding = [2, 2, 2, 2]}(x, w, b);
+        y = nn.conv(c, k);
+        z = nn.relu(c);
+        m = nn.max_pool{axes = [2, 3], size = [2, 2], stride = [2, 2]}(c);
+        d = nn.conv{groups = 32, padding = [2, 2, 2, 2]}(v, w, b);
+        e = nn.conv{groups = 32, padding = [2, 2, 2, 2]}(v, w);
+        u = math.sub(d, e);
+    }
+})");
+    expect_near(ran, 1e-3);
+}
+
 }  // namespace
 }  // namespace lemma

@@ -94,7 +94,7 @@ public:
         // Neighbours often have channels innermost. Then the operand is transposed first.
         const bool narrow = pool_.extent(best->lane) < graph_.lanes;
         if (is_narrow(*best) && !weights) return in_place;
-        if (speed_of(*best) >= kGoodFill || (weights && !narrow)) return best;
+        if (weights && (!narrow || speed_of(*best) >= kGoodFill)) return best;
         const double time = 1 / speed_of(*in_place) + (weights ? transposing(*in_place) : 0.0);
         return 1.15 * time < 1 / speed_of(*best) ? in_place : best;
     }
@@ -389,7 +389,10 @@ private:
     double time_turned(const Contraction& c, double result) const {
         const auto elements =
             static_cast<double>(*tensor::volume(graph_.shapes.at(tensor_of(pool_[c.a]))));
-        return 1.3 / fill_of(lane_extent(c)) + 20 * (elements + result) / products();
+        const double moved = (elements + result) / products();
+        // Copies in blocks of lanes (block_lanes.h).
+        if (pool_.extent(c.lane) % graph_.lanes == 0) return 1 + 14 * moved;
+        return 1.3 / fill_of(lane_extent(c)) + 20 * moved;
     }
     double products() const {
         double steps = 1;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "loop/passes/contraction/block_lanes.h"
 #include "loop/passes/contraction/contract.h"
 #include "loop/passes/contraction/halo.h"
 
@@ -21,6 +22,7 @@ public:
 
     Layouts run() {
         keep_natural();
+        block_lanes(graph_, fixed_);
         copy_operands();
         copy_results();
         gather_apart();
