@@ -257,12 +257,15 @@ void ContractionKernel::loops(size_t depth, Block& out, const Tile& tile) {
     if (whole == extent) return;
     For rest{here, build_.integer(whole), build_.integer(extent), 1, {}};
     lower_.bind(var, here);
-    step(rest.body, tile, 0);
+    const auto add_rest = [&](Block& to) {
+        step(rest.body, tile, 0);
+        to.push_back({std::move(rest)});
+    };
     Block steps;
     if (in_sections && scales_totals()) {
-        section(steps, tile, [&] { steps.push_back({std::move(rest)}); });
+        section(steps, tile, [&] { add_rest(steps); });
     } else {
-        steps.push_back({std::move(rest)});
+        add_rest(steps);
     }
     if (cut) {
         const ExprId last = build_.integer(ceil_of(extent, cut_steps_) - 1);
