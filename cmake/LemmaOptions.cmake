@@ -52,6 +52,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 falsely reports uninitialised and dangling members in copies of std::variant and
   # std::optional (GCC bug 105562 and related ones).
   target_compile_options(lemma_options INTERFACE -Wno-maybe-uninitialized)
+  # At -O1 it takes `new` of LLVM's global variables for that of the library, and warns.
+  target_compile_options(lemma_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-mismatched-new-delete>)
   # The vectoriser of straight-line code in g++ 12 drops the conversions of two neighbouring doubles
   # to float and back, which are our roundings.
   target_compile_options(lemma_options INTERFACE -fno-tree-slp-vectorize)

@@ -196,7 +196,7 @@ TEST(Narrow, TheMemoryOfWeightsIsNarrow) {
 // ---- Weights of f32, rounded with fast numerics
 // ---------------------------------------------------
 
-constexpr int64_t kSteps = 320, kUnits = 256;
+constexpr int64_t kSteps = 1003, kUnits = 256;
 
 // The sum of one row, with weights that are a function of step and channel.
 struct Row {

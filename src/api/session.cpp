@@ -263,7 +263,8 @@ Result<bool> prepare_and_run(lemma_session& session,
                              const DeviceTensors& there) {
     LEMMA_TRY(const bool direct, run_directly(session, inputs, outputs, there));
     engine::Engine* const engine = session.session->direct_engine();
-    if (direct || !engine || !session.carries.empty()) return direct;
+    const bool again = engine && !engine->needs_arrays();
+    if (direct || !again || !session.carries.empty()) return direct;
     {
         LEMMA_TRY(const auto turn, engine->first_turn());
         if (!turn) return false;

@@ -7,6 +7,11 @@
 
 namespace lemma::engine {
 
+bool asks_state(const loop::PlanStep& step) {
+    return step.is<loop::InterpretedStep>() || step.is<loop::CheckStep>() ||
+           step.is<loop::DynamicKernel>();
+}
+
 int64_t Code::bytes() const {
     int64_t sum = 0;
     for (const runtime::Memory& piece : memory) sum += piece.bytes();

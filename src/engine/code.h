@@ -43,7 +43,8 @@ struct Code {
         std::vector<std::byte> bytes;
     };
     std::vector<Initial> initial;
-    bool direct = false;  // may run from bytes to bytes
+    bool direct = false;    // may run from bytes to bytes
+    bool stateful = false;  // such runs begin in the state: steps ask it for extents and values
     // A step that packs large weights in pieces: after each piece, the first byte of the argument
     // that later pieces read.
     struct Packer {
@@ -55,6 +56,9 @@ struct Code {
 
     int64_t bytes() const;  // of the constants
 };
+
+// Whether a run of the step needs the state of the interpreter.
+bool asks_state(const loop::PlanStep& step);
 
 // The extents that follow from the inputs, by symbol.
 using CodeKey = std::vector<std::pair<uint32_t, int64_t>>;

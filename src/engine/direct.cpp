@@ -127,9 +127,24 @@ bool Engine::is_direct(const loop::Plan& plan) const {
                place->second.dtype != tensor::DType::Str;
     };
     const ir::Graph& graph = program.graphs[program.main];
-    const bool compiled = std::ranges::none_of(plan.steps, [&](const loop::PlanStep& step) {
-        const bool checked = step.is<loop::CheckStep>() || step.is<loop::DynamicKernel>();
-        return step.is<loop::InterpretedStep>() || (checked && growing_.empty());
+    // The state has no data of the inputs, which kernels do not need, nor that of variables which
+    // runs update.
+    const auto is_input = [&](ir::TensorId id) {
+        return std::ranges::any_of(graph.inputs, [&](const ir::Port& port) {
+            return std::ranges::find(port.operand.items, id) != port.operand.items.end();
+        });
+    };
+    const auto is_updated = [&](ir::TensorId id) {
+        return std::ranges::find(program.updates, id, &ir::Update::variable) !=
+               program.updates.end();
+    };
+    const bool compiled = std::ranges::all_of(plan.steps, [&](const loop::PlanStep& step) {
+        if (!asks_state(step)) return true;
+        const bool interpreted = step.is<loop::InterpretedStep>();
+        if (!growing_.empty()) return !interpreted;
+        return std::ranges::none_of(step.reads, [&](ir::TensorId id) {
+            return is_updated(id) || (interpreted && is_input(id));
+        });
     });
     // An unused input has no place; the interpreter checks whether it fits.
     const bool given = std::ranges::all_of(graph.inputs, [&](const ir::Port& port) {
@@ -235,7 +250,7 @@ bool Engine::takes(std::span<const DirectTensor> places, std::span<const Bytes> 
 // extents, the run begins, and the code is made if there is none.
 Result<Engine::Loaded*> Engine::find_direct(std::span<const Bytes> inputs) {
     const auto fits = [&](const Loaded& loaded) {
-        return loaded.code->direct && takes(loaded.input_places, inputs);
+        return loaded.code->direct && !loaded.needs_arrays && takes(loaded.input_places, inputs);
     };
     if (!growing_.empty()) {
         std::vector<interpret::State::InputShape> shapes;
@@ -283,6 +298,14 @@ Engine::Output Engine::direct_output(Loaded& loaded, size_t index) {
     return {place.dtype, &shape, data, bytes_of(place.dtype, shape)};
 }
 
+// With growing extents, the run has begun already.
+Result<void> Engine::begin_directly(const Loaded& loaded, std::span<const Bytes> inputs) {
+    if (!loaded.code->stateful || !growing_.empty()) return {};
+    std::vector<interpret::State::InputShape> shapes;
+    for (const Bytes& input : inputs) shapes.push_back(input.shape);
+    return state_.begin_run(shapes);
+}
+
 Result<bool> Engine::run_directly(std::span<const Bytes> inputs,
                                   const Receiver& receive,
                                   std::span<const Room> rooms,
@@ -290,14 +313,37 @@ Result<bool> Engine::run_directly(std::span<const Bytes> inputs,
     if (shared_->device() && !carried_.empty()) return false;  // they are on the processor
     const std::vector<Bytes> given = with_carried(inputs);
     LEMMA_TRY(const bool ready, load_directly(given));
-    if (!ready) return false;
+    if (!ready || !begin_directly(*current_, given)) return false;
+    LEMMA_TRY(const bool done, run_steps_directly(inputs, given, receive, rooms, stream));
+    // The interpreter may need the data of an input.
+    if (!done && current_->code->stateful && growing_.empty()) current_->needs_arrays = true;
+    return done;
+}
+
+void Engine::end_directly(const Loaded& loaded) {
+    if (loaded.code->stateful || !growing_.empty()) state_.end_run(true);
+}
+
+bool Engine::needs_arrays() const {
+    return current_ && (!current_->code->direct || current_->needs_arrays);
+}
+
+Result<bool> Engine::run_steps_directly(std::span<const Bytes> inputs,
+                                        std::span<const Bytes> given,
+                                        const Receiver& receive,
+                                        std::span<const Room> rooms,
+                                        void* stream) {
     Loaded& loaded = *current_;
     loaded.used = ++uses_;
     if (loaded.version != version_) {
         LEMMA_TRY(store_variables());
         LEMMA_TRY(fill_kept(loaded));
     }
-    if (shared_->device()) return run_on_device(loaded, inputs, receive, rooms, stream);
+    if (shared_->device()) {
+        LEMMA_TRY(const bool done, run_on_device(loaded, inputs, receive, rooms, stream));
+        if (done) end_directly(loaded);
+        return done;
+    }
     BorrowedMemory borrowed(loaded);
     std::vector<tensor::Tensor> copies;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -310,7 +356,7 @@ Result<bool> Engine::run_directly(std::span<const Bytes> inputs,
     use_rooms(borrowed, rooms);
     loaded.executable.set_control(state_.control());
     if (auto done = loaded.executable.run(loaded.steps); !done) return false;
-    if (!growing_.empty()) state_.end_run(true);
+    end_directly(loaded);
     for (size_t i = 0; i < loaded.output_places.size(); ++i) {
         Output made = direct_output(loaded, i);
         if (find_carried(&loop::CarriedPair::output, loaded.output_places[i].id)) {

@@ -90,14 +90,15 @@ public:
         size_t bytes = 0;
         bool on_device = false;  // without data: the output stays in our memory of the device
     };
-    // The same from bytes to bytes, without the interpreter, for all inputs and outputs in the
-    // order of the graph. It requires an earlier run with the same types and shapes, apart from
-    // growing extents (growing.h), in this engine or in another one that shares its code, only
-    // compiled steps, and updates of variables with known extents. Otherwise, or if a step fails or
-    // is stopped, it returns false, and `run` does or explains it. An input that a carried value
-    // replaces needs no bytes. Kernels write an output into its room where they can: its bytes are
-    // there then. A run that fails may leave parts of results in the rooms. The run reads inputs on
-    // the device after what the stream of the platform has to do so far (runtime/device.h).
+    // The same from bytes to bytes, without the interpreter's arrays, for all inputs and outputs in
+    // the order of the graph. It requires an earlier run with the same types and shapes, apart from
+    // growing extents (growing.h), in this engine or in another one that shares its code, inputs
+    // that only compiled steps read, and updates of variables with known extents. Otherwise, or if
+    // a step fails or is stopped, it returns false, and `run` does or explains it. An input that a
+    // carried value replaces needs no bytes. Kernels write an output into its room where they can:
+    // its bytes are there then. A run that fails may leave parts of results in the rooms. The run
+    // reads inputs on the device after what the stream of the platform has to do so far
+    // (runtime/device.h).
     Result<bool> run_directly(std::span<const Bytes> inputs,
                               const Receiver& receive,
                               std::span<const Room> rooms = {},
@@ -105,6 +106,8 @@ public:
     // Copies between memory of the device and of the processor, for runs that are not direct.
     Result<void> copy_from_device(void* to, const void* from, size_t bytes, void* stream);
     Result<void> copy_to_device(void* to, const void* from, size_t bytes);
+    // Whether the last run could not go from bytes to bytes.
+    bool needs_arrays() const;
     // Whether the code for it exists, which is then loaded.
     Result<bool> load_directly(std::span<const Bytes> inputs);
     // Before the first run: waits until no other engine makes code, and keeps others from it while
@@ -216,6 +219,13 @@ private:
                            const loop::PlanStep& step,
                            const loop::InterpretedStep& interpreted);
     Result<void> update_variables(Loaded& loaded);
+    Result<void> begin_directly(const Loaded& loaded, std::span<const Bytes> inputs);
+    Result<bool> run_steps_directly(std::span<const Bytes> inputs,
+                                    std::span<const Bytes> given,
+                                    const Receiver& receive,
+                                    std::span<const Room> rooms,
+                                    void* stream);
+    void end_directly(const Loaded& loaded);
     bool updates_directly(const loop::Plan& plan) const;
     void update_directly(Loaded& loaded);
     Result<bool> run_on_device(Loaded& loaded,

@@ -32,6 +32,7 @@ struct Engine::Loaded {
     runtime::Steps steps;                             // of each run
     std::deque<std::vector<int64_t>> window_numbers;  // of sums over windows
     std::vector<size_t> plan_steps;                   // of each run, in the order of the text
+    bool needs_arrays = false;                        // a run from bytes to bytes failed
     // Of all inputs and outputs in the order of the graph, if runs go from bytes to bytes.
     std::vector<DirectTensor> input_places, output_places;
     std::vector<std::vector<std::byte>> passed;  // by output: a copy of an input

@@ -172,6 +172,7 @@ Result<std::shared_ptr<Code>> Engine::make_code() {
     // What grows from run to run is on the processor.
     const bool possible = !shared_->device() || growing_.empty();
     code->direct = possible && is_direct(code->plan);
+    code->stateful = std::ranges::any_of(code->plan.steps, asks_state);
     LEMMA_TRY(allocate_constants(*code));
     Loaded making(code, options_);
     LEMMA_TRY(use_device(making));
