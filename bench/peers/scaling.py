@@ -83,7 +83,8 @@ class LemmaModel:
         library.check(self.calls.lemma_session_create(self.model, ctypes.byref(own),
                                                       ctypes.byref(self.session),
                                                       ctypes.byref(report)), report)
-        self.arrays = [numpy.ascontiguousarray(array) for array in inputs.values()]
+        # `ascontiguousarray` gives a number an axis.
+        self.arrays = [numpy.require(array, requirements="C") for array in inputs.values()]
         self.inputs = (Tensor * len(self.arrays))()
         self.shapes = []
         for tensor, array in zip(self.inputs, self.arrays):

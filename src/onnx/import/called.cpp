@@ -27,14 +27,16 @@ std::vector<std::string> called_operators(const Model& model) {
     };
     for (const Graph& graph : model.graphs) add_nodes(graph.nodes);
     for (const Function& function : model.functions) add_nodes(function.nodes);
-    // Loops stack and unstack with operators of another module.
-    if (ops.contains("Loop") || ops.contains("Scan")) return {};
     // A definition has the name of its operator, without the domain. Some are for one kind of
     // elements.
     std::vector<std::string> names;
     for (const std::string& op : ops) {
         for (const char* const kind : {"", "_int", "_bool", "_any"})
             names.push_back(op.substr(op.rfind('.') + 1) + kind);
+    }
+    // Loops stack and unstack with operators of another module.
+    if (ops.contains("Loop") || ops.contains("Scan")) {
+        names.insert(names.end(), {"layout.stack", "layout.unstack"});
     }
     return names;
 }

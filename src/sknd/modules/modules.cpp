@@ -422,39 +422,52 @@ Package load_package(diag::SourceMap& sources,
 
 namespace {
 
-// For each definition: whether the operators of the folder use it, or are it.
-std::vector<bool> used_definitions(std::string_view folder,
-                                   const std::vector<std::string>& wanted) {
-    const std::set<std::string_view> names(wanted.begin(), wanted.end());
+// Wanted definitions with all that they use, and the modules outside of the folder that have some.
+struct Used {
+    std::vector<bool> definitions;
+    std::set<std::string_view> modules;
+};
+Used used_definitions(std::string_view folder, const std::vector<std::string>& wanted) {
+    const std::set<std::string, std::less<>> names(wanted.begin(), wanted.end());
+    Used used;
     std::vector<size_t> open;
     for (const EmbeddedFile& file : embedded_files()) {
-        if (!is_below(file, folder)) continue;
+        const bool below = is_below(file, folder);
         for (const EmbeddedDefinition& definition : file.definitions) {
-            if (names.contains(definition.name)) open.push_back(number_of(definition));
+            const bool outside =
+                !below && names.contains(fmt::format("{}.{}", file.module, definition.name));
+            if (outside) used.modules.insert(file.module);
+            if (outside || (below && names.contains(definition.name))) {
+                open.push_back(number_of(definition));
+            }
         }
     }
-    return with_all_they_use(std::move(open));
+    used.definitions = with_all_they_use(std::move(open));
+    return used;
 }
 
 Package load_folder(diag::SourceMap& sources,
                     const std::string& folder,
-                    const std::vector<bool>* kept,
+                    const Used* kept,
                     Diagnostics& diag) {
     std::string text;
     for (const EmbeddedFile& file : embedded_files()) {
         if (!is_below(file, folder)) continue;
         const auto is_kept = [&](const EmbeddedDefinition& definition) {
-            return (*kept)[number_of(definition)];
+            return kept->definitions[number_of(definition)];
         };
         const bool used = !kept || std::ranges::any_of(file.definitions, is_kept);
         if (used) text += fmt::format("import {};\n", file.module);
+    }
+    for (const std::string_view module : kept ? kept->modules : std::set<std::string_view>()) {
+        text += fmt::format("import {};\n", module);
     }
     text += "operator model {\n    @input {}\n    @output {}\n    @compose {}\n}\n";
     const diag::FileId file = sources.add(folder, std::move(text));
     const LoadOptions options = {.limits = {}, .library = true};
     const ModuleReader reader = no_reader();
     Loader loader(sources, reader, options, diag);
-    if (kept) loader.keep_only(*kept);
+    if (kept) loader.keep_only(kept->definitions);
     return loader.load(file, "");
 }
 
@@ -468,7 +481,7 @@ Package load_library(diag::SourceMap& sources,
                      const std::string& folder,
                      const std::vector<std::string>& wanted,
                      Diagnostics& diag) {
-    const std::vector<bool> used = used_definitions(folder, wanted);
+    const Used used = used_definitions(folder, wanted);
     return load_folder(sources, folder, &used, diag);
 }
 

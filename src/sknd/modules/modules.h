@@ -74,7 +74,8 @@ Package load_package(diag::SourceMap& sources,
 // The standard modules below a folder, such as `nnef1` or `onnx`, and their imports, for calls of
 // other formats. The main module represents the model.
 Package load_library(diag::SourceMap& sources, const std::string& folder, Diagnostics& diag);
-// The same, with only the definitions that the wanted operators use, which is faster.
+// The same, with only the definitions that the wanted operators use, which is faster. An operator
+// of another module has its name in front: `layout.stack`.
 Package load_library(diag::SourceMap& sources,
                      const std::string& folder,
                      const std::vector<std::string>& wanted,

@@ -366,6 +366,26 @@ TEST_F(FolderReader, StaysInItsFolder) {
     EXPECT_FALSE(reader((folder_ / "outside").string()).value().has_value());
 }
 
+// Operators of the folder by their names, those of other modules with the module's name.
+TEST(LoadLibrary, ReadsOnlyTheWantedDefinitions) {
+    const auto load = [](const std::vector<std::string>& wanted) {
+        diag::SourceMap sources;
+        Diagnostics diag;
+        const Package package = load_library(sources, "onnx", wanted, diag);
+        EXPECT_FALSE(diag.has_errors());
+        std::map<std::string, size_t> counts;  // of definitions, by module
+        for (const LoadedModule& loaded : package.modules) {
+            counts[loaded.name] += loaded.module.definitions.size();
+        }
+        return counts;
+    };
+    EXPECT_EQ(load({"Tanh"})["layout"], 0U);
+    EXPECT_EQ(load({"Tanh", "stack"})["layout"], 0U);
+    const size_t both = load({"Tanh", "layout.stack", "layout.unstack"})["layout"];
+    EXPECT_GE(both, 2U);
+    EXPECT_LE(both, 4U);  // with what they use
+}
+
 TEST(NoReader, FindsNothing) { EXPECT_FALSE(no_reader()("nn").value().has_value()); }
 
 }  // namespace

@@ -82,13 +82,13 @@ int lift_sums(RegionGraph& region) {
         const int64_t count = liftable_steps(region, group);
         if (count == 0) continue;
         Stage stage = lifted_stage(region, group, count);
-        // Only tiled sums: none of their indices needs a check.
-        if (!find_contraction(graph, stage)) continue;
         const ir::TensorId item = group.writes[0];
         tensor::Shape shape = graph.shapes.at(item);
         shape.insert(shape.begin(), count);
         const ir::TensorId all = graph.new_tensor(graph.dtypes.at(item), std::move(shape));
         stage.writes[0].tensor = all;
+        // Only tiled sums: none of their indices needs a check.
+        if (!find_contraction(graph, stage)) continue;
         group.stages[0] = std::move(stage);
         group.writes = {all};
         find_reads(graph, group);
