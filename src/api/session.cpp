@@ -269,7 +269,7 @@ Result<bool> prepare_and_run(lemma_session& session,
         LEMMA_TRY(const auto turn, engine->first_turn());
         if (!turn) return false;
         LEMMA_TRY(const bool ready, engine->load_directly(session.given));
-        if (!ready) {
+        if (!ready && !engine->make_directly(session.given)) {
             std::vector<lemma_tensor> seen(inputs.begin(), inputs.end());
             for (size_t i = 0; i < seen.size(); ++i) {
                 if (there.has_input(i)) seen[i].data = nullptr;

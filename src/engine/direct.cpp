@@ -285,6 +285,22 @@ Result<bool> Engine::load_directly(std::span<const Bytes> inputs) {
     return found != nullptr;
 }
 
+bool Engine::make_directly(std::span<const Bytes> inputs) {
+    const ir::Program& program = state_.program();
+    const bool open =
+        std::ranges::any_of(program.graphs[program.main].inputs,
+                            [](const ir::Port& port) { return port.operand.length.valid(); });
+    if (open || !growing_.empty() || !carried_.empty() || !store_variables()) return false;
+    without_code_ = false;
+    std::vector<interpret::State::InputShape> shapes;
+    for (const Bytes& input : inputs) shapes.push_back(input.shape);
+    const auto begun = state_.begin_run(shapes);
+    const auto loaded = begun ? load() : std::unexpected(begun.error());
+    state_.end_run(false);
+    if (loaded) current_ = *loaded;
+    return loaded.has_value();
+}
+
 // The output where the steps left it.
 Engine::Output Engine::direct_output(Loaded& loaded, size_t index) {
     const DirectTensor& tensor = loaded.output_places[index];

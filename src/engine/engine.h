@@ -110,6 +110,9 @@ public:
     bool needs_arrays() const;
     // Whether the code for it exists, which is then loaded.
     Result<bool> load_directly(std::span<const Bytes> inputs);
+    // Makes the code for inputs of these types and shapes, without their data. False: `prepare`
+    // does, or tells why it cannot.
+    bool make_directly(std::span<const Bytes> inputs);
     // Before the first run: waits until no other engine makes code, and keeps others from it while
     // the lock is held. Later it waits for nothing.
     Result<std::unique_lock<std::recursive_mutex>> first_turn();

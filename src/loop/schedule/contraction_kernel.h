@@ -75,8 +75,7 @@ private:
     bool scales_totals() const;
     size_t behind_group() const;
     bool has_sections() const { return is_long() || scales_totals(); }
-    // Of a sum with sections: so many steps of the loop at this depth, or the whole loop if it is
-    // 0.
+    // Of a sum with sections: so many steps of the loop at this depth; 0: the whole loop.
     struct Section {
         size_t depth = 0;
         int64_t steps = 0;
