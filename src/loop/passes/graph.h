@@ -7,6 +7,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -83,6 +84,23 @@ struct StageGraph {
 
 // Finds the tensors that the stages read; `group.writes` is given.
 void find_reads(StageGraph& graph, FusionGroup& group);
+
+// Visits all groups. `make` may return a group to run before the one it visits. Returns their
+// number.
+template <class Make>
+int add_before(StageGraph& graph, Make&& make) {
+    int count = 0;
+    std::vector<FusionGroup> groups;
+    for (FusionGroup& group : graph.groups) {
+        if (std::optional<FusionGroup> made = make(group)) {
+            groups.push_back(std::move(*made));
+            ++count;
+        }
+        groups.push_back(std::move(group));
+    }
+    graph.groups = std::move(groups);
+    return count;
+}
 
 // Whether every element of the tensor is written, once for each step of the loops that are not in
 // its index.

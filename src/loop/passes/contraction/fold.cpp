@@ -127,21 +127,12 @@ private:
 }  // namespace
 
 int fold_scales(StageGraph& graph) {
-    int count = 0;
-    std::vector<FusionGroup> groups;
-    for (FusionGroup& group : graph.groups) {
+    return add_before(graph, [&](FusionGroup& group) -> std::optional<FusionGroup> {
         // Bytes and bf16 keep their values.
-        if (group.contraction && !group.contraction->inner.valid() &&
-            group.contraction->kind == Kind::F32 && group.stages[0].finish.valid()) {
-            if (auto made = ScaleFolder(graph, group).run()) {
-                groups.push_back(std::move(*made));
-                ++count;
-            }
-        }
-        groups.push_back(std::move(group));
-    }
-    graph.groups = std::move(groups);
-    return count;
+        const bool suits = group.contraction && !group.contraction->inner.valid() &&
+                           group.contraction->kind == Kind::F32 && group.stages[0].finish.valid();
+        return suits ? ScaleFolder(graph, group).run() : std::nullopt;
+    });
 }
 
 }  // namespace lemma::loop

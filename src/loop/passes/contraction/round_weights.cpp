@@ -102,19 +102,9 @@ private:
 }  // namespace
 
 int round_weights(StageGraph& graph) {
-    int count = 0;
-    std::vector<FusionGroup> groups;
-    for (FusionGroup& group : graph.groups) {
-        if (group.contraction) {
-            if (auto made = Rounding(graph, group).run()) {
-                groups.push_back(std::move(*made));
-                ++count;
-            }
-        }
-        groups.push_back(std::move(group));
-    }
-    graph.groups = std::move(groups);
-    return count;
+    return add_before(graph, [&](FusionGroup& group) -> std::optional<FusionGroup> {
+        return group.contraction ? Rounding(graph, group).run() : std::nullopt;
+    });
 }
 
 }  // namespace lemma::loop
