@@ -253,9 +253,7 @@ Result<Engine::Loaded*> Engine::find_direct(std::span<const Bytes> inputs) {
         return loaded.code->direct && !loaded.needs_arrays && takes(loaded.input_places, inputs);
     };
     if (!growing_.empty()) {
-        std::vector<interpret::State::InputShape> shapes;
-        for (const Bytes& input : inputs) shapes.push_back(input.shape);
-        if (!state_.begin_run(shapes)) return nullptr;  // `run` explains it
+        if (!begin_by_shapes(inputs)) return nullptr;  // `run` explains it
         carrying_ = true;
         const auto loaded = load();
         carrying_ = false;
@@ -287,14 +285,18 @@ Result<bool> Engine::load_directly(std::span<const Bytes> inputs) {
 
 bool Engine::make_directly(std::span<const Bytes> inputs) {
     const ir::Program& program = state_.program();
-    const bool open =
-        std::ranges::any_of(program.graphs[program.main].inputs,
-                            [](const ir::Port& port) { return port.operand.length.valid(); });
-    if (open || !growing_.empty() || !carried_.empty() || !store_variables()) return false;
+    std::vector<tensor::DType> dtypes;
+    for (const ir::Port& port : program.graphs[program.main].inputs) {
+        if (port.operand.length.valid()) return false;
+        for (const ir::TensorId id : port.operand.items) {
+            dtypes.push_back(program.tensors[id].dtype);
+        }
+    }
+    const bool suits = growing_.empty() && carried_.empty() &&
+                       std::ranges::equal(inputs, dtypes, {}, &Bytes::dtype);
+    if (!suits || !store_variables()) return false;
     without_code_ = false;
-    std::vector<interpret::State::InputShape> shapes;
-    for (const Bytes& input : inputs) shapes.push_back(input.shape);
-    const auto begun = state_.begin_run(shapes);
+    const auto begun = begin_by_shapes(inputs);
     const auto loaded = begun ? load() : std::unexpected(begun.error());
     state_.end_run(false);
     if (loaded) current_ = *loaded;
@@ -314,9 +316,7 @@ Engine::Output Engine::direct_output(Loaded& loaded, size_t index) {
     return {place.dtype, &shape, data, bytes_of(place.dtype, shape)};
 }
 
-// With growing extents, the run has begun already.
-Result<void> Engine::begin_directly(const Loaded& loaded, std::span<const Bytes> inputs) {
-    if (!loaded.code->stateful || !growing_.empty()) return {};
+Result<void> Engine::begin_by_shapes(std::span<const Bytes> inputs) {
     std::vector<interpret::State::InputShape> shapes;
     for (const Bytes& input : inputs) shapes.push_back(input.shape);
     return state_.begin_run(shapes);
@@ -326,13 +326,16 @@ Result<bool> Engine::run_directly(std::span<const Bytes> inputs,
                                   const Receiver& receive,
                                   std::span<const Room> rooms,
                                   void* stream) {
+    failed_directly_ = false;
     if (shared_->device() && !carried_.empty()) return false;  // they are on the processor
     const std::vector<Bytes> given = with_carried(inputs);
     LEMMA_TRY(const bool ready, load_directly(given));
-    if (!ready || !begin_directly(*current_, given)) return false;
+    if (!ready) return false;
+    // With growing extents, the run has begun already.
+    const bool begins = current_->code->stateful && growing_.empty();
+    if (begins && !begin_by_shapes(given)) return false;
     LEMMA_TRY(const bool done, run_steps_directly(inputs, given, receive, rooms, stream));
-    // The interpreter may need the data of an input.
-    if (!done && current_->code->stateful && growing_.empty()) current_->needs_arrays = true;
+    failed_directly_ = !done;
     return done;
 }
 
@@ -341,7 +344,7 @@ void Engine::end_directly(const Loaded& loaded) {
 }
 
 bool Engine::needs_arrays() const {
-    return current_ && (!current_->code->direct || current_->needs_arrays);
+    return current_ && (!current_->code->direct || current_->needs_arrays || failed_directly_);
 }
 
 Result<bool> Engine::run_steps_directly(std::span<const Bytes> inputs,

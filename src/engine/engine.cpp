@@ -361,6 +361,9 @@ Result<void> Engine::run_again(std::vector<double>* seconds, double* on_device) 
 Result<interpret::NamedArrays> Engine::run(const interpret::NamedArrays& inputs) {
     auto outputs = run_step(inputs);
     device_failed_ |= !outputs && current_ && current_->executable.device_failed();
+    // The interpreter needed the data of an input.
+    const bool failed = std::exchange(failed_directly_, false);
+    if (failed && outputs && current_->code->stateful) current_->needs_arrays = true;
     state_.end_run(outputs.has_value());
     return outputs;
 }

@@ -222,7 +222,7 @@ private:
                            const loop::PlanStep& step,
                            const loop::InterpretedStep& interpreted);
     Result<void> update_variables(Loaded& loaded);
-    Result<void> begin_directly(const Loaded& loaded, std::span<const Bytes> inputs);
+    Result<void> begin_by_shapes(std::span<const Bytes> inputs);
     Result<bool> run_steps_directly(std::span<const Bytes> inputs,
                                     std::span<const Bytes> given,
                                     const Receiver& receive,
@@ -289,9 +289,10 @@ private:
     std::map<CodeKey, std::unique_ptr<Loaded>> loaded_;
     Loaded* current_ = nullptr;
     uint64_t uses_ = 0;
-    uint64_t version_ = 0;       // of the values of variables, as a count of updates
-    Loaded* changed_ = nullptr;  // its variables are newer than those of the state
-    bool without_code_ = false;  // the kernels of the last plan could not be compiled
+    uint64_t version_ = 0;          // of the values of variables, as a count of updates
+    Loaded* changed_ = nullptr;     // its variables are newer than those of the state
+    bool without_code_ = false;     // the kernels of the last plan could not be compiled
+    bool failed_directly_ = false;  // the last run from bytes to bytes, in one of its steps
     bool device_failed_ = false;
 };
 

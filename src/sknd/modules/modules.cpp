@@ -428,18 +428,26 @@ struct Used {
     std::set<std::string_view> modules;
 };
 Used used_definitions(std::string_view folder, const std::vector<std::string>& wanted) {
-    const std::set<std::string, std::less<>> names(wanted.begin(), wanted.end());
+    std::set<std::string_view> names;                                     // in the folder
+    std::set<std::pair<std::string_view, std::string_view>> other_names;  // with their modules
     Used used;
+    for (const std::string_view name : wanted) {
+        const size_t point = name.rfind('.');
+        if (point == std::string_view::npos) {
+            names.insert(name);
+        } else {
+            other_names.emplace(name.substr(0, point), name.substr(point + 1));
+            used.modules.insert(name.substr(0, point));
+        }
+    }
     std::vector<size_t> open;
     for (const EmbeddedFile& file : embedded_files()) {
         const bool below = is_below(file, folder);
+        if (!below && !used.modules.contains(file.module)) continue;
         for (const EmbeddedDefinition& definition : file.definitions) {
-            const bool outside =
-                !below && names.contains(fmt::format("{}.{}", file.module, definition.name));
-            if (outside) used.modules.insert(file.module);
-            if (outside || (below && names.contains(definition.name))) {
-                open.push_back(number_of(definition));
-            }
+            const bool found = below ? names.contains(definition.name)
+                                     : other_names.contains({file.module, definition.name});
+            if (found) open.push_back(number_of(definition));
         }
     }
     used.definitions = with_all_they_use(std::move(open));
