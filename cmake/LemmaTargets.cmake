@@ -184,19 +184,29 @@ function(lemma_digest target name)
 endfunction()
 
 # lemma_engine_version(target): the constants of codegen/engine_version.h. They are digests of the
-# sources that decide which code a kernel becomes, and which plan a program becomes.
+# sources that decide which code a kernel becomes, which plan a program becomes, and which program a
+# model becomes.
 function(lemma_engine_version target)
   set(src ${CMAKE_SOURCE_DIR}/src)
   file(GLOB code CONFIGURE_DEPENDS ${src}/codegen/llvm/*.cpp ${src}/codegen/llvm/*.h)
   file(GLOB_RECURSE plan CONFIGURE_DEPENDS ${src}/loop/*.cpp ${src}/loop/*.h)
   file(GLOB shared CONFIGURE_DEPENDS ${src}/codegen/*.cpp ${src}/engine/*.cpp ${src}/engine/*.h
-       ${src}/ir/program/*.h ${src}/ir/symbols/*.h ${src}/ir/symbols/*.cpp)
+       ${src}/ir/program/*.h ${src}/ir/program/stored_program.cpp
+       ${src}/ir/symbols/*.h ${src}/ir/symbols/*.cpp)
   list(APPEND code ${src}/codegen/machine_target.cpp ${src}/loop/ir/bounds.cpp
        ${src}/loop/ir/int_ranges.cpp ${src}/loop/ir/node.h
        ${src}/loop/schedule/share.cpp)
   list(APPEND plan ${shared} ${src}/base/archive.h)
+  foreach(folder base diag tensor ir sknd onnx model)
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${src}/${folder}/*.cpp ${src}/${folder}/*.h)
+    list(APPEND model ${found})
+  endforeach()
+  file(GLOB_RECURSE library CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/stdlib/*.sknd)
+  list(APPEND model ${library} ${src}/session/program_cache.cpp)
   list(FILTER code EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER plan EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER model EXCLUDE REGEX "_test\\.cpp$")
   lemma_digest(${target} kEngineVersion ${code})
   lemma_digest(${target} kPlanVersion ${plan})
+  lemma_digest(${target} kModelVersion ${model})
 endfunction()

@@ -27,6 +27,14 @@
 
 namespace lemma {
 
+// Whether a vector of these values goes into the archive as one piece. Such a type has no padding
+// and no value that its bytes cannot have.
+template <class T>
+inline constexpr bool kPlainBytes = std::is_base_of_v<Id<T>, T>;
+template <class T>
+    requires std::is_arithmetic_v<T>
+inline constexpr bool kPlainBytes<T> = !std::is_same_v<T, bool> && !std::is_same_v<T, long double>;
+
 class ArchiveWriter {
 public:
     static constexpr bool kReads = false;
@@ -60,7 +68,12 @@ private:
     }
     template <class T>
     void put(const std::vector<T>& items) {
-        put_all(items);
+        if constexpr (kPlainBytes<T>) {
+            put(static_cast<uint64_t>(items.size()));
+            bytes.append(reinterpret_cast<const char*>(items.data()), items.size() * sizeof(T));
+        } else {
+            put_all(items);
+        }
     }
     template <class IdT, class T>
     void put(const Store<IdT, T>& items) {
@@ -149,7 +162,18 @@ private:
     template <class T>
     void get(std::vector<T>& items) {
         items.clear();
-        for (size_t left = count(); left > 0 && good_; --left) get(items.emplace_back());
+        const size_t size = count();
+        if constexpr (kPlainBytes<T>) {
+            if (size > rest_.size() / sizeof(T)) {
+                good_ = false;
+                return;
+            }
+            items.resize(size);
+            if (size > 0) std::memcpy(items.data(), rest_.data(), size * sizeof(T));
+            rest_.remove_prefix(size * sizeof(T));
+        } else {
+            for (size_t left = size; left > 0 && good_; --left) get(items.emplace_back());
+        }
     }
     template <class IdT, class T>
     void get(Store<IdT, T>& items) {

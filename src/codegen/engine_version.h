@@ -7,5 +7,6 @@ namespace lemma::codegen {
 
 extern const char* const kEngineVersion;  // of what turns a kernel into code
 extern const char* const kPlanVersion;    // of what turns a program into a plan
+extern const char* const kModelVersion;   // of what turns a model into a program
 
 }  // namespace lemma::codegen

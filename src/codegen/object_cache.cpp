@@ -85,9 +85,17 @@ bool is_private(const struct stat& info) {
 }  // namespace
 
 ObjectKey object_key(std::string_view kernel_text, std::string_view compiler) {
-    const XXH128_hash_t seed = XXH3_128bits(compiler.data(), compiler.size());
-    const XXH128_hash_t text =
-        XXH3_128bits_withSeed(kernel_text.data(), kernel_text.size(), seed.low64);
+    return object_key(std::span(&kernel_text, 1), compiler);
+}
+
+ObjectKey object_key(std::span<const std::string_view> parts, std::string_view maker) {
+    const XXH128_hash_t seed = XXH3_128bits(maker.data(), maker.size());
+    XXH3_state_t state;
+    XXH3_128bits_reset_withSeed(&state, seed.low64);
+    for (const std::string_view part : parts) {
+        if (!part.empty()) XXH3_128bits_update(&state, part.data(), part.size());
+    }
+    const XXH128_hash_t text = XXH3_128bits_digest(&state);
     ObjectKey key;
     key.digest = fmt::format(
         "{:016x}{:016x}{:08x}", text.high64, text.low64, static_cast<uint32_t>(seed.high64));

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,8 @@ struct ObjectKey {
     std::string digest;
 };
 ObjectKey object_key(std::string_view kernel_text, std::string_view compiler);
+// The same for a text in parts.
+ObjectKey object_key(std::span<const std::string_view> parts, std::string_view maker);
 
 // The file of an object. Its header detects damage and wrong keys.
 std::string encode_entry(const ObjectKey& key, std::string_view object);

@@ -121,8 +121,18 @@ Result<void> check_nnef1_model(const ModelFile& file,
 // ---- ONNX ---------------------------------------------------------------------------------------
 
 Loaded load_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
+    LEMMA_TRY(const OnnxFile onnx, open_onnx(file));
+    const bool stores = may_be_stored(options, finding.sources);
+    if (stores) {
+        if (auto stored = find_stored(file, onnx, options, finding.sources)) {
+            LEMMA_TRY(after(Stage::Composed, options));
+            narrow_reals(*stored, options.check.graph.compose.real);
+            return stored;
+        }
+    }
     LEMMA_TRY(OnnxModel model,
               load_onnx(file,
+                        onnx,
                         options.check,
                         {options.inputs, options.read_input},
                         options.values,
@@ -135,15 +145,19 @@ Loaded load_onnx_model(const ModelFile& file, const LoadOptions& options, Findin
                   ": give them with `-i NAME=FILE` or, in the library, with `values`"});
     }
     LEMMA_TRY(after(Stage::Composed, options));
-    LoadedModel loaded = with_data(file, std::move(model));
+    // Warnings are not kept, and must not be lost.
+    if (stores && finding.diag.items().empty()) store(model, onnx, options, finding.sources);
+    LoadedModel loaded = with_data(file, onnx, std::move(model));
     narrow_reals(loaded, options.check.graph.compose.real);
     return loaded;
 }
 
 Result<void> check_onnx_model(const ModelFile& file, const LoadOptions& options, Finding& finding) {
     if (options.profile.sonnx) return check_sonnx(file, options, finding);
-    LEMMA_TRY(const OnnxModel model,
-              load_onnx(file, options.check, {}, options.values, finding.sources, finding.diag));
+    LEMMA_TRY(const OnnxFile onnx, open_onnx(file));
+    LEMMA_TRY(
+        const OnnxModel model,
+        load_onnx(file, onnx, options.check, {}, options.values, finding.sources, finding.diag));
     if (!model.imported.undecided.empty() && !finding.diag.has_errors()) {
         finding.remarks.push_back(
             {{model.file, 0, 0},

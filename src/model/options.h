@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/control.h"
@@ -53,6 +55,15 @@ struct ProfileOptions {
     std::string executable;                    // the running tool; empty: not known
 };
 
+// What loading made of a model is kept here for the next time.
+class ProgramStore {
+public:
+    virtual ~ProgramStore() = default;
+    // `source` is everything that the entry was made from, in parts.
+    virtual std::optional<std::string> find(std::span<const std::string_view> source) = 0;
+    virtual void add(std::span<const std::string_view> source, std::string entry) = 0;
+};
+
 struct LoadOptions {
     CheckOptions check;
     tensor::SourceLimits source;
@@ -64,6 +75,7 @@ struct LoadOptions {
     std::map<std::string, tensor::Tensor> values;  // the same by the names of inputs
     ProfileOptions profile;
     const RunControl* control = nullptr;  // may be missing
+    ProgramStore* store = nullptr;        // may be missing
 };
 
 }  // namespace lemma::model

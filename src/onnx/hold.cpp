@@ -2,6 +2,7 @@
 // Decides which bytes of a model's file are held at once: all but the elements of large tensors.
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 #include "onnx/fields.h"
 #include "onnx/read.h"
@@ -12,7 +13,6 @@ namespace lemma::onnx {
 namespace {
 
 constexpr size_t kSmallFile = size_t{1} << 20;
-constexpr size_t kLargeElements = size_t{1} << 16;
 constexpr size_t kLeastRead = size_t{1} << 14;
 constexpr size_t kMostRead = size_t{1} << 22;
 
@@ -24,6 +24,8 @@ public:
     explicit Holder(std::string_view file) : file_(file) {}
 
     Result<void> hold() { return walk(Message::Model, 0, file_.size()); }
+    // The file without the elements of large tensors.
+    std::vector<std::string_view> parts() const;
 
 private:
     // Holds everything before `end` that was not skipped.
@@ -35,7 +37,20 @@ private:
     std::string_view file_;
     size_t held_ = 0;  // up to here
     size_t next_read_ = kLeastRead;
+    std::vector<std::string_view> elements_;
 };
+
+std::vector<std::string_view> Holder::parts() const {
+    std::vector<std::string_view> parts;
+    size_t begin = 0;
+    for (const std::string_view elements : elements_) {
+        const auto end = static_cast<size_t>(elements.data() - file_.data());
+        parts.push_back(file_.substr(begin, end - begin));
+        begin = end + elements.size();
+    }
+    parts.push_back(file_.substr(begin));
+    return parts;
+}
 
 Result<void> Holder::reach(size_t end) {
     if (end <= held_) return {};
@@ -80,10 +95,11 @@ Result<void> Holder::walk(Message message, size_t begin, size_t end) {
         const size_t behind = at + static_cast<size_t>(*bytes);
         const auto part = type == 2 ? inside(message, *key >> 3) : std::nullopt;
         const bool elements = message == Message::Tensor && *key >> 3 == tensor_field::Raw &&
-                              *bytes >= kLargeElements && type == 2;
+                              *bytes >= uint64_t{kLargeElements} && type == 2;
         if (part) {
             LEMMA_TRY(walk(*part, at, behind));
         } else if (elements) {
+            elements_.push_back(file_.substr(at, behind - at));
             held_ = std::max(held_, behind);
             next_read_ = kLeastRead;
         } else {
@@ -96,9 +112,14 @@ Result<void> Holder::walk(Message message, size_t begin, size_t end) {
 
 }  // namespace
 
-Result<void> hold_model(const tensor::SharedBytes& bytes) {
-    if (bytes->size() <= kSmallFile) return tensor::hold_bytes(*bytes);
-    return Holder(*bytes).hold();
+Result<std::vector<std::string_view>> hold_model(const tensor::SharedBytes& bytes) {
+    if (bytes->size() <= kSmallFile) {
+        LEMMA_TRY(tensor::hold_bytes(*bytes));
+        return std::vector<std::string_view>{*bytes};
+    }
+    Holder holder(*bytes);
+    LEMMA_TRY(holder.hold());
+    return holder.parts();
 }
 
 }  // namespace lemma::onnx

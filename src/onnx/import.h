@@ -46,6 +46,8 @@ struct Imported {
     std::vector<std::string> undecided;
     // Names of the main graph whose tensors have other names in the program.
     std::map<std::string, std::string> aliases;
+    // Whether the program depends on tensors in other files.
+    bool reads_files = false;
 };
 
 // `file` holds the paths of the model (diag::SourceMap::add_paths). The model passed `validate`.

@@ -15,6 +15,7 @@
 #include "loop/plan/plan.h"
 #include "model/data_files.h"
 #include "model/weights.h"
+#include "session/program_cache.h"
 #include "session/quantize.h"
 #include "session/widen.h"
 
@@ -85,6 +86,14 @@ std::future<Result<std::shared_ptr<runtime::Device>>> start_device(const Session
     });
 }
 
+// Null if there is no cache for this model.
+std::unique_ptr<ProgramCache> program_cache(const SessionOptions& options) {
+    if (options.engine == EngineKind::Interpret) return nullptr;
+    const auto compiler = compiler_options(options.compile, options.run.accumulate);
+    if (compiler.cache_folder.empty()) return nullptr;
+    return std::make_unique<ProgramCache>(compiler.cache_folder, compiler.cache_bytes);
+}
+
 }  // namespace
 
 diag::Note slow_note(const model::LoadedModel& model, const std::string& why) {
@@ -116,6 +125,7 @@ std::shared_ptr<const Model> Model::open(const Result<model::ModelFile>& file,
         }
         weights = std::make_unique<model::Weights>(std::move(*opened));
     }
+    const std::unique_ptr<ProgramCache> programs = program_cache(options);
     const bool complete = !options.random_weights && !weights;
     const model::DataMode data = complete ? model::DataMode::Require : model::DataMode::Ignore;
     auto loaded = model::load_model(file,
@@ -125,7 +135,8 @@ std::shared_ptr<const Model> Model::open(const Result<model::ModelFile>& file,
                                      .inputs = options.inputs,
                                      .read_input = options.read_input,
                                      .values = options.values,
-                                     .control = options.control},
+                                     .control = options.control,
+                                     .store = programs.get()},
                                     finding);
     if (!loaded) return nullptr;
     auto model = std::shared_ptr<Model>(new Model());
@@ -139,6 +150,7 @@ std::shared_ptr<const Model> Model::open(const Result<model::ModelFile>& file,
     model->program_ = std::make_shared<const ir::Program>(std::move(model->model_.program));
     if (model->weights_ && !model->check_weights(finding)) return nullptr;
     if (!model->choose_engine(options, finding)) return nullptr;
+    if (programs && model->code_) programs->keep();
     if (auto done = model->keep_values(options.values); !done) {
         finding.fail(done.error());
         return nullptr;

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "onnx/test_model.h"
 #include "tensor/files/file_io.h"
 
 namespace lemma::session {
@@ -41,6 +42,12 @@ protected:
     ~SessionTest() override { fs::remove_all(folder_); }
 
     std::string model() const { return (folder_ / "main.sknd").string(); }
+    std::string onnx_model() const { return (folder_ / "main.onnx").string(); }
+    std::string cache() const { return (folder_ / "cache").string(); }
+    int64_t files_in_cache() const {
+        std::error_code none;
+        return std::distance(fs::directory_iterator(cache(), none), {});
+    }
     static interpret::NamedArrays ones() {
         auto tensor = tensor::Tensor::zeros(tensor::DType::F32, {128, 128}).value();
         for (int64_t i = 0; i < 128 * 128; ++i) tensor.set_real(i, 1.0);
@@ -80,6 +87,29 @@ TEST_F(SessionTest, FailsWithTheEngineThatWasAskedFor) {
     ASSERT_TRUE(finding.unusable);
     EXPECT_EQ(finding.unusable->message, "code for another processor cannot run here");
     EXPECT_TRUE(finding.remarks.empty());
+}
+
+// One more file than those of the plan and of its kernels: the program, which is not made again.
+TEST_F(SessionTest, KeepsTheProgramOfAnOnnxModelThatIsCompiled) {
+    EXPECT_TRUE(
+        tensor::write_file(onnx_model(),
+                           onnx::test::model_bytes({.inputs = {{"a", {128, 128}}},
+                                                    .outputs = {{"y", {128, 128}}},
+                                                    .nodes = {{"MatMul", {"a", "a"}, {"y"}}}})));
+    options_.compile = {.cache_folder = cache()};
+    for (const EngineKind engine : {EngineKind::Interpret, EngineKind::Auto, EngineKind::Auto}) {
+        options_.engine = engine;
+        const int64_t before = files_in_cache();
+        model::Finding finding;
+        const auto session = Session::open(onnx_model(), options_, finding);
+        ASSERT_NE(session, nullptr);
+        const bool first = engine == EngineKind::Auto && before == 0;
+        EXPECT_EQ(files_in_cache(), before + (first ? 1 : 0));
+        const auto outputs = session->step(ones(), finding);
+        ASSERT_TRUE(outputs);
+        EXPECT_EQ(outputs->at("y")[0].reals[5], 128.0);
+        EXPECT_TRUE(finding.remarks.empty());
+    }
 }
 
 }  // namespace

@@ -67,18 +67,24 @@ void SymbolPool::Impl::clear() {
     begin();
 }
 
-SymId SymbolPool::Impl::intern(const Node& candidate,
-                               std::span<const SymId> operand_list,
-                               std::span<const Term> term_list) {
+uint64_t SymbolPool::Impl::hash_of(const Node& node,
+                                   std::span<const SymId> operand_list,
+                                   std::span<const Term> term_list) {
     uint64_t hash =
-        mix(static_cast<uint64_t>(candidate.kind) << 16 | static_cast<uint64_t>(candidate.op) << 8 |
-                static_cast<uint64_t>(candidate.type),
-            static_cast<uint64_t>(candidate.bits));
-    hash = mix(hash, candidate.name);
+        mix(static_cast<uint64_t>(node.kind) << 16 | static_cast<uint64_t>(node.op) << 8 |
+                static_cast<uint64_t>(node.type),
+            static_cast<uint64_t>(node.bits));
+    hash = mix(hash, node.name);
     for (const SymId id : operand_list) hash = mix(hash, id.value);
     for (const Term& term : term_list)
         hash = mix(mix(hash, term.mono.value), static_cast<uint64_t>(term.coef));
+    return hash;
+}
 
+SymId SymbolPool::Impl::intern(const Node& candidate,
+                               std::span<const SymId> operand_list,
+                               std::span<const Term> term_list) {
+    const uint64_t hash = hash_of(candidate, operand_list, term_list);
     const uint32_t found = node_table.find(hash, [&](uint32_t index) {
         const Node& other = nodes[index];
         if (other.kind != candidate.kind || other.op != candidate.op ||
@@ -150,8 +156,12 @@ SymId SymbolPool::Impl::string(std::string_view value) {
         {.kind = NodeKind::Str, .type = ScalarType::Str, .name = intern_name(value)}, {}, {});
 }
 
+uint64_t SymbolPool::Impl::hash_of(std::string_view name) {
+    return std::hash<std::string_view>()(name);
+}
+
 uint32_t SymbolPool::Impl::intern_name(std::string_view text) {
-    const uint64_t hash = std::hash<std::string_view>()(text);
+    const uint64_t hash = hash_of(text);
     const uint32_t found =
         name_table.find(hash, [&](uint32_t index) { return names[index] == text; });
     if (found != InternTable::kNone) return found;

@@ -110,6 +110,10 @@ public:
     void clear();
     // A pool with the same expressions, under the same ids.
     SymbolPool copy() const;
+    // The expressions as bytes, which another run of this version reads. Ids stay the same.
+    std::string bytes() const;
+    // Empty if the bytes are no pool.
+    static std::optional<SymbolPool> from_bytes(std::string_view bytes);
 
     SymId integer(int64_t value);
     SymId real(double value);

@@ -57,15 +57,19 @@ struct Node {
     NodeKind kind{};
     SymOp op{};
     ScalarType type{};
+    uint8_t unused = 0;  // no padding: nodes are stored as bytes
     uint32_t depth = 0;
     uint32_t begin = 0;  // Sum: terms; Op: operands
     uint32_t count = 0;
     uint32_t name = 0;
+    uint32_t first_symbol = UINT32_MAX;  // for symbolic_order.cpp
     int64_t bits = 0;
     Interval range = kAnyInt;
-    // For symbolic_order.cpp.
-    uint32_t first_symbol = UINT32_MAX;
-    uint64_t key = 0;
+    uint64_t key = 0;  // for symbolic_order.cpp
+};
+// A product of factors, sorted by atom.
+struct Mono {
+    uint32_t begin, count, degree;
 };
 
 // Open addressing over (hash, index) pairs; the caller compares for equality.
@@ -110,6 +114,11 @@ struct SymbolPool::Impl {
     SymId boolean(bool value);
     SymId string(std::string_view value);
     uint32_t intern_name(std::string_view text);
+    static uint64_t hash_of(const Node& node,
+                            std::span<const SymId> operands,
+                            std::span<const Term> terms);
+    static uint64_t hash_of(std::span<const Factor> factors);
+    static uint64_t hash_of(std::string_view name);
     // A node `op` of the given type, or TooDeep.
     MaybeSym make(SymOp op, ScalarType type, std::span<const SymId> operands, uint32_t name = 0);
     MaybeSym fail(SymFault why) {
@@ -238,12 +247,13 @@ struct SymbolPool::Impl {
     // ---- symbolic_text.cpp ----
     struct Printer;
 
+    // ---- symbolic_stored.cpp ----
+    bool has_valid_parts() const;
+    void fill_tables();
+
     std::vector<Node> nodes;
     std::vector<SymId> operand_arena;
     std::vector<Term> term_arena;
-    struct Mono {
-        uint32_t begin, count, degree;
-    };
     std::vector<Mono> monos;
     std::vector<Factor> factor_arena;
     InternTable node_table, mono_table, name_table;

@@ -24,14 +24,19 @@ uint64_t magnitude(int64_t value) {
 
 // ---- monomials --------------------------------------------------------------------------------
 
-MonoId SymbolPool::Impl::intern_mono(std::span<const Factor> sorted) {
+uint64_t SymbolPool::Impl::hash_of(std::span<const Factor> factors) {
     uint64_t hash = 0x243f6a8885a308d3ull;
-    uint32_t degree = 0;
-    for (const Factor& factor : sorted) {
+    for (const Factor& factor : factors) {
         hash = (hash ^ (uint64_t{factor.atom.value} << 32 | factor.power)) * 0xff51afd7ed558ccdull;
         hash ^= hash >> 29;
-        degree += factor.power;
     }
+    return hash;
+}
+
+MonoId SymbolPool::Impl::intern_mono(std::span<const Factor> sorted) {
+    const uint64_t hash = hash_of(sorted);
+    uint32_t degree = 0;
+    for (const Factor& factor : sorted) degree += factor.power;
     const uint32_t found = mono_table.find(hash, [&](uint32_t index) {
         return std::ranges::equal(sorted, factors(make_id<MonoId>(index)));
     });

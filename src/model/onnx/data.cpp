@@ -6,8 +6,6 @@
 
 namespace lemma::model {
 
-namespace {
-
 // With ONNX's names of the fields. Entries of lists are `opset_import/DOMAIN` and
 // `metadata_props/KEY`. Empty fields are left out.
 Metadata metadata_of(const onnx::Model& model) {
@@ -31,20 +29,28 @@ Metadata metadata_of(const onnx::Model& model) {
     return found;
 }
 
-}  // namespace
-
-LoadedModel with_data(const ModelFile& file, OnnxModel model) {
-    LoadedModel loaded{.file = file, .source = model.file};
+LoadedModel with_data(const ModelFile& file, const OnnxFile& onnx, OnnxModel model) {
+    LoadedModel loaded =
+        with_data(file, onnx, std::move(*model.imported.program), std::move(model.imported.data));
+    loaded.source = model.file;
     loaded.metadata = metadata_of(model.model);
     loaded.package = std::move(model.package);
-    loaded.program = std::move(*model.imported.program);
     loaded.deciding = std::move(model.imported.deciding);
     loaded.aliases = std::move(model.imported.aliases);
+    return loaded;
+}
+
+LoadedModel with_data(const ModelFile& file,
+                      const OnnxFile& onnx,
+                      ir::Program program,
+                      std::vector<onnx::VariableData> data) {
+    LoadedModel loaded{.file = file};
+    loaded.program = std::move(program);
     const auto weights = std::make_shared<std::map<std::string, onnx::VariableData>>();
-    for (onnx::VariableData& variable : model.imported.data) {
+    for (onnx::VariableData& variable : data) {
         weights->emplace(loaded.program.tensors[variable.tensor].name, std::move(variable));
     }
-    loaded.data = [weights, bytes = model.imported.bytes, external = model.read_external](
+    loaded.data = [weights, bytes = onnx.bytes, external = onnx.read_external](
                       const ir::Tensor& variable) -> Result<std::optional<tensor::Tensor>> {
         const auto found = weights->find(variable.name);
         if (found == weights->end()) return std::nullopt;

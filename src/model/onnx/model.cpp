@@ -71,23 +71,30 @@ bool lacks_operators(const Diagnostics& diag) {
 
 }  // namespace
 
+Result<OnnxFile> open_onnx(const ModelFile& model) {
+    const bool in_memory = !model.main.empty();
+    OnnxFile file;
+    LEMMA_TRY(
+        file.bytes,
+        in_memory ? model.source->share_all(model.main) : tensor::map_file(model.path, model.kind));
+    LEMMA_TRY(file.parts, onnx::hold_model(file.bytes));
+    file.read_external = in_memory ? external_reader(model.source) : external_reader(model.path);
+    return file;
+}
+
 Result<OnnxModel> load_onnx(const ModelFile& model,
+                            const OnnxFile& file,
                             const CheckOptions& options,
                             const GivenFiles& inputs,
                             const std::map<std::string, tensor::Tensor>& values,
                             diag::SourceMap& sources,
                             Diagnostics& diag) {
-    const bool in_memory = !model.main.empty();
-    LEMMA_TRY(
-        tensor::SharedBytes bytes,
-        in_memory ? model.source->share_all(model.main) : tensor::map_file(model.path, model.kind));
-    LEMMA_TRY(onnx::hold_model(bytes));
-    auto read = onnx::read_model(std::move(bytes));
+    auto read = onnx::read_model(file.bytes);
     if (!read) return tensor::cannot_read(model.path, read.error().message);
     OnnxModel result;
     result.model = std::move(*read);
     result.file = sources.add_paths(model.path, result.model.paths);
-    result.read_external = in_memory ? external_reader(model.source) : external_reader(model.path);
+    result.read_external = file.read_external;
     onnx::validate(result.model, result.file, diag);
     if (diag.has_errors()) return result;
 

@@ -191,8 +191,9 @@ Result<void> check_sonnx(const ModelFile& file, const LoadOptions& options, Find
         LEMMA_TRY(write_trace, trace_writer(profile.trace));
     }
     Diagnostics base(kMaxBaseErrors);
+    LEMMA_TRY(const OnnxFile onnx, open_onnx(file));
     LEMMA_TRY(const OnnxModel loaded,
-              load_onnx(file, options.check, {}, {}, finding.sources, base));
+              load_onnx(file, onnx, options.check, {}, {}, finding.sources, base));
     // Rules compare tensors, and the report has the digest of the file.
     LEMMA_TRY(tensor::hold_bytes(*loaded.model.bytes));
     if (options.check.data != DataMode::Ignore) check_onnx_data(loaded, base);

@@ -206,6 +206,7 @@ Imported Importer::run() {
     if (!failed_ && main) result.program = builder_.finish(std::move(*main), {});
     result.bytes = model_.bytes;
     result.data = std::move(data_);
+    result.reads_files = reads_files_;
     result.deciding.assign(deciding_.begin(), deciding_.end());
     if (!result.program) result.undecided.assign(undecided_.begin(), undecided_.end());
     for (const auto& [name, id] : scope.names) {

@@ -238,6 +238,7 @@ private:
     Store<ValueId, Value> values_;
     std::map<std::string, ir::SymId> dimensions_;  // by their names in the model
     std::vector<VariableData> data_;
+    bool reads_files_ = false;  // see Imported
     std::set<std::string> deciding_;
     std::set<std::string> undecided_;
     std::map<std::string, const Function*> functions_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "onnx/import/importer.h"
+#include "onnx/read.h"
 
 namespace lemma::onnx {
 
@@ -81,6 +82,9 @@ std::vector<ir::SymId> Importer::shape(ValueId id) {
 }
 
 Result<ConstantValue> Importer::known_tensor(const TensorData& data) {
+    // The import depends on no large tensor, so these do not decide the program.
+    static_assert(kMaxKnownItems * int64_t{sizeof(int64_t)} < kLargeElements);
+    reads_files_ |= data.proto.external.has_value();
     LEMMA_TRY(const tensor::Tensor decoded, decode_tensor(data, options_.read_external));
     return constant_of(decoded);
 }

@@ -12,6 +12,9 @@
 namespace lemma::sknd {
 namespace {
 
+// In the names of standard files.
+constexpr std::string_view kStandardFolder = "stdlib/";
+
 // The files of one module.
 using EmbeddedFiles = std::span<const EmbeddedFile>;
 
@@ -302,8 +305,8 @@ const Lookup& Loader::find_standard(const std::string& name) {
     if (embedded != embedded_.end()) {
         std::vector<diag::FileId> files;
         for (const EmbeddedFile& file : embedded->second) {
-            files.push_back(
-                sources_.add(fmt::format("stdlib/{}", file.path), std::string(file.text)));
+            files.push_back(sources_.add(fmt::format("{}{}", kStandardFolder, file.path),
+                                         std::string(file.text)));
         }
         found.module = add_module(name, true, std::move(files));
     }
@@ -404,6 +407,15 @@ void Loader::report_cycle(const ImportCycle& cycle) {
 }
 
 }  // namespace
+
+std::optional<std::string_view> standard_text(std::string_view name) {
+    if (!name.starts_with(kStandardFolder)) return std::nullopt;
+    const std::string_view path = name.substr(kStandardFolder.size());
+    const auto files = embedded_files();
+    const auto found = std::ranges::lower_bound(files, path, {}, &EmbeddedFile::path);
+    if (found == files.end() || found->path != path) return std::nullopt;
+    return found->text;
+}
 
 bool is_standard(const Package& package, Span span) {
     return std::ranges::any_of(package.modules, [&](const LoadedModule& loaded) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -34,6 +35,9 @@ struct Package {
     const LoadedModule& operator[](ModuleId id) const { return modules[id.value]; }
     ModuleId main() const { return make_id<ModuleId>(0); }
 };
+
+// The text of a standard file by its name in diagnostics, `stdlib/onnx/conv.sknd`.
+std::optional<std::string_view> standard_text(std::string_view name);
 
 // Whether the place is in a standard module.
 bool is_standard(const Package& package, Span span);
