@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/open_file.h"
+#include "base/sha256.h"
 
 #define XXH_INLINE_ALL  // no library to load
 #include <xxhash.h>
@@ -88,18 +89,12 @@ ObjectKey object_key(std::string_view kernel_text, std::string_view compiler) {
     return object_key(std::span(&kernel_text, 1), compiler);
 }
 
+// The number of its bytes ends the maker.
 ObjectKey object_key(std::span<const std::string_view> parts, std::string_view maker) {
-    const XXH128_hash_t seed = XXH3_128bits(maker.data(), maker.size());
-    XXH3_state_t state;
-    XXH3_128bits_reset_withSeed(&state, seed.low64);
-    for (const std::string_view part : parts) {
-        if (!part.empty()) XXH3_128bits_update(&state, part.data(), part.size());
-    }
-    const XXH128_hash_t text = XXH3_128bits_digest(&state);
-    ObjectKey key;
-    key.digest = fmt::format(
-        "{:016x}{:016x}{:08x}", text.high64, text.low64, static_cast<uint32_t>(seed.high64));
-    return key;
+    Sha256 digest;
+    digest.add(fmt::format("{}:{}", maker.size(), maker));
+    for (const std::string_view part : parts) digest.add(part);
+    return {digest.digits()};
 }
 
 std::string encode_entry(const ObjectKey& key, std::string_view object) {

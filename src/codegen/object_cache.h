@@ -13,7 +13,8 @@
 
 namespace lemma::codegen {
 
-// Names one object: a digest of the kernel's text, the target and the compiler, in hexadecimal.
+// Names one object: the SHA-256 of the kernel's text, the target and the compiler, in hexadecimal.
+// Models decide the text, and nobody can make a model whose kernel is taken for another one.
 struct ObjectKey {
     std::string digest;
 };

@@ -13,10 +13,10 @@
 #include <mutex>
 #include <thread>
 
+#include "base/sha256.h"
 #include "codegen/object_cache.h"
 #include "prove/process.h"
 #include "prove/wp_output.h"
-#include "sonnx/sha256.h"
 #include "tensor/files/file_io.h"
 
 namespace lemma::prove {
@@ -89,10 +89,10 @@ public:
     std::string cache_trouble() const { return cache_ ? cache_->trouble() : std::string(); }
     // The time limit has no part in it: a proof is a proof.
     std::string digest(const FunctionText& function) const {
-        return sonnx::sha256(fmt::format("{}\n{}\n{}",
-                                         fmt::join(provers_.versions, "\n"),
-                                         fmt::join(arguments_, " "),
-                                         function.text));
+        return sha256(fmt::format("{}\n{}\n{}",
+                                  fmt::join(provers_.versions, "\n"),
+                                  fmt::join(arguments_, " "),
+                                  function.text));
     }
     // From the cache.
     bool recall(Task& task) {

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/sha256.h"
 #include "onnx/import.h"
-#include "sonnx/sha256.h"
 
 namespace lemma::sonnx {
 

@@ -12,7 +12,6 @@
 #include "sonnx/check.h"
 #include "sonnx/fix.h"
 #include "sonnx/matmul.h"
-#include "sonnx/sha256.h"
 #include "sonnx/test_models.h"
 #include "sonnx/test_operators.h"
 #include "sonnx/window.h"
@@ -22,15 +21,6 @@ namespace lemma::sonnx {
 namespace {
 
 using namespace test;
-
-TEST(Sha256, KnownAnswers) {
-    EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
-              "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-    EXPECT_EQ(sha256(std::string(1'000'000, 'a')),
-              "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-}
 
 TEST(Window, SizesFollowTheNotes) {
     // X=3, k=2, s=1, d=1 gives 2; the draft's formula gives 3 (note 8).

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/sha256.h"
 #include "certify/report.h"
 #include "diag/json_text.h"
 #include "driver/certify/ranges.h"
@@ -15,7 +16,6 @@
 #include "driver/progress.h"
 #include "model/files.h"
 #include "session/session.h"
-#include "sonnx/sha256.h"
 #include "tensor/files/file_io.h"
 
 namespace lemma::driver {
@@ -161,7 +161,7 @@ Result<std::optional<certify::Certificate>> Certify::make(Terminal terminal,
               certify::certify(session->program(), variable, options));
     show_stage(terminal, "searching for inputs that cause trouble");
     certificate.model = fs::path(model_).filename().string();
-    certificate.sha256 = sonnx::sha256(bytes);
+    certificate.sha256 = sha256(bytes);
     if (!certificate.established() && !no_search_) {
         LEMMA_TRY(search(options.ranges, certificate));
     }

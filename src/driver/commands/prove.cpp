@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "base/open_file.h"
+#include "base/sha256.h"
 #include "base/version.h"
 #include "diag/json_text.h"
 #include "driver/commands/command.h"
@@ -22,7 +23,6 @@
 #include "prove/process.h"
 #include "session/compile_options.h"
 #include "session/session.h"
-#include "sonnx/sha256.h"
 #include "tensor/files/file_io.h"
 
 namespace lemma::driver {
@@ -220,7 +220,7 @@ Result<void> Prove::describe(prove::ModelProof& proof,
     if (fs::is_regular_file(model_, failed)) {
         LEMMA_TRY(const std::string bytes,
                   read_whole(model_, FileKind::Regular, options_.source.max_file_bytes));
-        proof.sha256 = sonnx::sha256(bytes);
+        proof.sha256 = sha256(bytes);
     }
     const Outermost outermost(program);
     for (prove::FunctionProof& function : proof.functions) {

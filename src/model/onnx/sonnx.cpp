@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/sha256.h"
 #include "base/version.h"
 #include "diag/utf8.h"
 #include "model/onnx/model.h"
@@ -12,7 +13,6 @@
 #include "sonnx/fix.h"
 #include "sonnx/report/report.h"
 #include "sonnx/report/trace.h"
-#include "sonnx/sha256.h"
 #include "tensor/files/file_io.h"
 
 namespace lemma::model {
@@ -70,7 +70,7 @@ sonnx::Tool tool_of(const ProfileOptions& profile) {
     sonnx::Tool tool{.name = fmt::format("lemma {}", kVersion)};
     tool.command = words_without_folders(profile.command);
     if (profile.executable.empty()) return tool;
-    if (const auto bytes = tensor::read_file(profile.executable)) tool.hash = sonnx::sha256(*bytes);
+    if (const auto bytes = tensor::read_file(profile.executable)) tool.hash = sha256(*bytes);
     return tool;
 }
 
@@ -80,7 +80,7 @@ sonnx::Report begin_report(const OnnxModel& loaded,
     sonnx::Report report;
     report.file = name_of(file.path);
     report.tool = tool_of(profile);
-    report.hash = sonnx::sha256(*loaded.model.bytes);
+    report.hash = sha256(*loaded.model.bytes);
     report.bytes = loaded.model.bytes->size();
     if (profile.relax_broadcast)
         report.deviations.emplace_back(
@@ -119,7 +119,7 @@ Result<void> read_evidence(const ProfileOptions& profile, sonnx::Report& report)
     std::string text;
     const auto read = [&](const std::string& path) -> Result<sonnx::EvidenceFile> {
         LEMMA_TRY(text, tensor::read_file(path, tensor::FileKind::Regular, kMaxEvidenceBytes));
-        return sonnx::EvidenceFile{name_of(path), sonnx::sha256(text)};
+        return sonnx::EvidenceFile{name_of(path), sha256(text)};
     };
     if (!profile.proofs.empty()) {
         LEMMA_TRY(sonnx::EvidenceFile file, read(profile.proofs));
@@ -138,8 +138,8 @@ Result<void> read_evidence(const ProfileOptions& profile, sonnx::Report& report)
     }
     if (!profile.certificate_text.empty()) {
         // A model that cannot be certified can be checked.
-        auto made = sonnx::read_certificate(
-            {"lemma certify", sonnx::sha256(profile.certificate_text)}, profile.certificate_text);
+        auto made = sonnx::read_certificate({"lemma certify", sha256(profile.certificate_text)},
+                                            profile.certificate_text);
         if (made) report.certificate = std::move(*made);
         if (!made) report.problems.emplace_back("ranges and errors: the model cannot be certified");
     }
@@ -174,7 +174,7 @@ Result<void> write_fixed(const OnnxModel& loaded,
                                    fmt::format("fixed {}: {}", change.rule, change.message)});
     }
     report.fixed_file = name_of(path);
-    report.fixed_hash = sonnx::sha256(bytes);
+    report.fixed_hash = sha256(bytes);
     report.changes = std::move(fixed.changes);
     return {};
 }

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <map>
 
+#include "base/sha256.h"
 #include "diag/utf8.h"
 #include "sonnx/inspection.h"
 #include "sonnx/live.h"
-#include "sonnx/sha256.h"
 
 namespace lemma::sonnx {
 
