@@ -26,14 +26,14 @@ def lemma(arguments, threads, prompt):
                f"--tokens={arguments.tokens}", "--json"]
     if arguments.numerics == "fast":
         command.append("--numerics=fast")
-    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def ort(arguments, threads, prompt):
     script = arguments.ort
     command = [*interpreter(script), script, arguments.model, threads, prompt, arguments.tokens]
     command = [str(word) for word in command]
-    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 
 def equal_tokens(first, second):

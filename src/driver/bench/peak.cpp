@@ -4,8 +4,11 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <numeric>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/processors.h"
@@ -17,6 +20,7 @@ namespace {
 
 constexpr int64_t kSteps = 20'000;
 constexpr int kTimes = 24;
+constexpr std::chrono::milliseconds kTogether{40};
 
 // Each item multiplies and adds in all registers. They are independent, so only the arithmetic
 // units limit the speed.
@@ -66,6 +70,50 @@ PeakKernel make_kernel(const loop::Target& target, int threads) {
     return kernel;
 }
 
+// The kernel with its memory.
+class PeakRun {
+public:
+    static Result<PeakRun> create(codegen::Compiler& compiler, int threads) {
+        const loop::Target& target = compiler.target();
+        PeakRun run;
+        PeakKernel kernel = make_kernel(target, threads);
+        run.operations_ = kernel.operations;
+        loop::ScheduledKernel scheduled{std::move(kernel.function), {}, {}, {}};
+        loop::ScheduledKernel* const kernels[] = {&scheduled};
+        LEMMA_TRY(const auto code, compiler.compile(kernels, 1));
+        run.code_ = code[0];
+        LEMMA_TRY(run.data_,
+                  runtime::Memory::zeros(target.registers * target.vector_bytes * threads));
+        LEMMA_TRY(run.factors_, runtime::Memory::zeros(2 * target.vector_bytes));
+        // Sums stay near 1, because subnormal numbers may take longer.
+        std::fill_n(static_cast<float*>(run.factors_.data()), 2 * target.lanes(), 0.5F);
+        return run;
+    }
+
+    double operations() const { return operations_; }
+    void call(int item) {
+        void* const buffers[] = {data_.data(), factors_.data()};
+        code_(buffers, item, item + 1);
+    }
+
+private:
+    runtime::KernelFunction code_ = nullptr;
+    runtime::Memory data_, factors_;
+    double operations_ = 0;
+};
+
+// The sum of what the function gives for each thread.
+template <class F>
+double sum_of_threads(int threads, const F& function) {
+    std::vector<double> results(static_cast<size_t>(threads));
+    std::vector<std::thread> others;
+    const auto one = [&](int item) { results[static_cast<size_t>(item)] = function(item); };
+    for (int item = 1; item < threads; ++item) others.emplace_back(one, item);
+    one(0);
+    for (std::thread& other : others) other.join();
+    return std::reduce(results.begin(), results.end());
+}
+
 double cpu_seconds() {
     timespec now{};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -76,33 +124,37 @@ double cpu_seconds() {
 
 // Counts the CPU time of each thread, so that other programs do not change the result.
 Result<double> measure_peak(codegen::Compiler& compiler, int threads) {
-    const loop::Target& target = compiler.target();
-    const int cores = usable_processors();
-    const int used = std::min(threads, cores);
-    const PeakKernel kernel = make_kernel(target, used);
-    loop::ScheduledKernel scheduled{kernel.function, {}, {}, {}};
-    loop::ScheduledKernel* const kernels[] = {&scheduled};
-    LEMMA_TRY(const auto code, compiler.compile(kernels, 1));
-    LEMMA_TRY(const auto data,
-              runtime::Memory::zeros(target.registers * target.vector_bytes * used));
-    LEMMA_TRY(const auto factors, runtime::Memory::zeros(2 * target.vector_bytes));
-    // Sums stay near 1, because subnormal numbers may take longer.
-    std::fill_n(static_cast<float*>(factors.data()), 2 * target.lanes(), 0.5F);
-    void* const buffers[] = {data.data(), factors.data()};
-    std::vector<double> best(static_cast<size_t>(used));
-    const auto measure = [&](int item) {
+    const int used = std::min(threads, usable_processors());
+    LEMMA_TRY(PeakRun run, PeakRun::create(compiler, used));
+    return sum_of_threads(used, [&](int item) {
+        double best = 0;
         for (int i = 0; i < kTimes; ++i) {
             const double begin = cpu_seconds();
-            code[0](buffers, item, item + 1);
-            const double rate = kernel.operations / (cpu_seconds() - begin);
-            best[static_cast<size_t>(item)] = std::max(best[static_cast<size_t>(item)], rate);
+            run.call(item);
+            best = std::max(best, run.operations() / (cpu_seconds() - begin));
         }
-    };
-    std::vector<std::thread> others;
-    for (int item = 1; item < used; ++item) others.emplace_back(measure, item);
-    measure(0);
-    for (std::thread& other : others) other.join();
-    return std::reduce(best.begin(), best.end());
+        return best;
+    });
+}
+
+Result<double> measure_arithmetic(codegen::Compiler& compiler, int threads) {
+    using Clock = std::chrono::steady_clock;
+    const int used = std::min(threads, usable_processors());
+    LEMMA_TRY(PeakRun run, PeakRun::create(compiler, used));
+    std::atomic<int> ready = 0;
+    return sum_of_threads(used, [&](int item) {
+        ++ready;
+        while (ready.load() < used) std::this_thread::yield();
+        const auto begin = Clock::now();
+        Clock::duration spent{};
+        double operations = 0;
+        while (spent < kTogether) {
+            run.call(item);
+            operations += run.operations();
+            spent = Clock::now() - begin;
+        }
+        return operations / std::chrono::duration<double>(spent).count();
+    });
 }
 
 }  // namespace lemma::driver

@@ -10,5 +10,8 @@ namespace lemma::driver {
 
 // Float operations per second with the given number of threads. Takes a few hundredths of a second.
 Result<double> measure_peak(codegen::Compiler& compiler, int threads);
+// The same by the clock on the wall, while all threads compute at the same time: they may share the
+// units of a processor, its clock, and the machine with others.
+Result<double> measure_arithmetic(codegen::Compiler& compiler, int threads);
 
 }  // namespace lemma::driver

@@ -41,6 +41,11 @@ double stretch(const std::vector<ScalingRow>& rows, const ScalingRow& row) {
     return ratio(row.work, rows[0].work);
 }
 
+// How much faster as many threads are at arithmetic alone.
+double machine(const std::vector<ScalingRow>& rows, const ScalingRow& row) {
+    return ratio(row.arithmetic, rows[0].arithmetic);
+}
+
 }  // namespace
 
 Result<ScalingRow> measure_scaling(engine::Engine& engine, int threads, BenchLimits limits) {
@@ -74,11 +79,12 @@ Result<ScalingRow> measure_scaling(engine::Engine& engine, int threads, BenchLim
 }
 
 std::string scaling_text(const std::vector<ScalingRow>& rows) {
-    std::string text = fmt::format("{:>7} {:>9} {:>9} {:>8} {:>7} {:>7} {:>7} {:>9} {:>7}\n",
+    std::string text = fmt::format("{:>7} {:>9} {:>9} {:>8} {:>7} {:>7} {:>7} {:>7} {:>9} {:>7}\n",
                                    "threads",
                                    "min",
                                    "median",
                                    "speed-up",
+                                   "machine",
                                    "work",
                                    "serial",
                                    "waiting",
@@ -88,16 +94,18 @@ std::string scaling_text(const std::vector<ScalingRow>& rows) {
         return fmt::format("{:.1f} %", 100 * ratio(part, row.all()));
     };
     for (const ScalingRow& row : rows) {
-        text += fmt::format("{:>7} {:>9} {:>9} {:>8.2f} {:>7} {:>7} {:>7} {:>9} {:>7.2f}\n",
-                            row.threads,
-                            time_text(row.least),
-                            time_text(row.median),
-                            ratio(rows[0].least, row.least),
-                            share(row.work, row),
-                            share(row.serial, row),
-                            share(row.waiting, row),
-                            share(row.imbalance, row),
-                            stretch(rows, row));
+        text +=
+            fmt::format("{:>7} {:>9} {:>9} {:>8.2f} {:>7.2f} {:>7} {:>7} {:>7} {:>9} {:>7.2f}\n",
+                        row.threads,
+                        time_text(row.least),
+                        time_text(row.median),
+                        ratio(rows[0].least, row.least),
+                        machine(rows, row),
+                        share(row.work, row),
+                        share(row.serial, row),
+                        share(row.waiting, row),
+                        share(row.imbalance, row),
+                        stretch(rows, row));
     }
     for (const ScalingRow& row : rows) {
         if (row.used >= row.threads) continue;
@@ -115,6 +123,7 @@ Json scaling_json(const std::vector<ScalingRow>& rows) {
                           {"min_ms", row.least * 1e3},
                           {"median_ms", row.median * 1e3},
                           {"speed_up", ratio(rows[0].least, row.least)},
+                          {"machine_speed_up", machine(rows, row)},
                           {"work_ms", row.work * 1e3},
                           {"serial_ms", row.serial * 1e3},
                           {"waiting_ms", row.waiting * 1e3},

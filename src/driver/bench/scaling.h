@@ -29,10 +29,11 @@ struct ScalingRow {
     double least = 0, median = 0;
     // Seconds of all used threads in an average run, by what they do. Together they are the
     // duration of the run times the used threads.
-    double work = 0;       // inside of kernels, or of other steps
-    double serial = 0;     // not asked, because one thread or a few do a short or serial step
-    double waiting = 0;    // asked, but not started yet, or between two pieces of work
-    double imbalance = 0;  // done, while other threads still work
+    double work = 0;        // inside of kernels, or of other steps
+    double serial = 0;      // not asked, because one thread or a few do a short or serial step
+    double waiting = 0;     // asked, but not started yet, or between two pieces of work
+    double imbalance = 0;   // done, while other threads still work
+    double arithmetic = 0;  // operations per second of the machine (peak.h)
 
     double all() const { return work + serial + waiting + imbalance; }
 };

@@ -15,6 +15,7 @@ std::vector<ScalingRow> some_rows() {
     one.least = 0.008;
     one.median = 0.010;
     one.work = 0.010;
+    one.arithmetic = 200e9;
     ScalingRow four;
     four.threads = 4;
     four.used = 4;
@@ -24,14 +25,16 @@ std::vector<ScalingRow> some_rows() {
     four.serial = 0.002;
     four.waiting = 0.0008;
     four.imbalance = 0.0012;
+    four.arithmetic = 700e9;
     return {one, four};
 }
 
 TEST(Scaling, TableHasSpeedUpsAndLostTime) {
-    EXPECT_EQ(scaling_text(some_rows()),
-              "threads       min    median speed-up    work  serial waiting imbalance stretch\n"
-              "      1  8.000 ms  10.00 ms     1.00 100.0 %   0.0 %   0.0 %     0.0 %    1.00\n"
-              "      4  2.000 ms  4.000 ms     4.00  75.0 %  12.5 %   5.0 %     7.5 %    1.20\n");
+    EXPECT_EQ(
+        scaling_text(some_rows()),
+        "threads       min    median speed-up machine    work  serial waiting imbalance stretch\n"
+        "      1  8.000 ms  10.00 ms     1.00    1.00 100.0 %   0.0 %   0.0 %     0.0 %    1.00\n"
+        "      4  2.000 ms  4.000 ms     4.00    3.50  75.0 %  12.5 %   5.0 %     7.5 %    1.20\n");
 }
 
 TEST(Scaling, SaysWhenThereAreTooFewProcessors) {
@@ -47,6 +50,7 @@ TEST(Scaling, JsonHasMilliseconds) {
     EXPECT_EQ(json[1]["threads"], 4);
     EXPECT_DOUBLE_EQ(json[1]["min_ms"], 2);
     EXPECT_DOUBLE_EQ(json[1]["speed_up"], 4);
+    EXPECT_DOUBLE_EQ(json[1]["machine_speed_up"], 3.5);
     EXPECT_DOUBLE_EQ(json[1]["work_ms"], 12);
     EXPECT_DOUBLE_EQ(json[1]["serial_ms"], 2);
     EXPECT_DOUBLE_EQ(json[1]["stretch"], 1.2);

@@ -276,7 +276,10 @@ Result<void> Bench::add_row(session::Session& session,
         LEMMA_TRY(StreamNumbers row, measure_streams(engines, threads, limits_));
         tables.streams.push_back(std::move(row));
     } else {
-        LEMMA_TRY(const ScalingRow row, measure_scaling(*engines[0], threads, limits_));
+        LEMMA_TRY(ScalingRow row, measure_scaling(*engines[0], threads, limits_));
+        LEMMA_TRY(const auto compiler,
+                  codegen::Compiler::create(session::compiler_options(options_.compile)));
+        LEMMA_TRY(row.arithmetic, measure_arithmetic(*compiler, threads));
         tables.scaling.push_back(row);
     }
     return {};
