@@ -24,16 +24,8 @@ constexpr size_t kMostTracedRuns = 20;
 
 double megabytes(int64_t bytes) { return static_cast<double>(bytes) / kMega; }
 
-double least_of(const StepNumbers& step) {
-    return step.seconds.empty() ? 0 : *std::ranges::min_element(step.seconds);
-}
-
 double rate(double operations, double seconds) {
     return seconds > 0 ? operations / seconds / kGiga : 0;
-}
-
-std::string how(const StepNumbers& step) {
-    return step.why.empty() ? step.schedule : "interpreted: " + step.why;
 }
 
 // The share of the peak of all threads.
@@ -89,7 +81,7 @@ std::string by_operator(const BenchNumbers& numbers, double total) {
         Sum& sum = sums[ir::display_name(step.op)];
         ++sum.count;
         sum.interpreted += !step.why.empty();
-        sum.seconds += least_of(step);
+        sum.seconds += step.least();
         sum.operations += step.operations;
         sum.bytes += step.bytes;
     }
@@ -111,6 +103,16 @@ std::string by_operator(const BenchNumbers& numbers, double total) {
 }
 
 }  // namespace
+
+double StepNumbers::least() const {
+    return seconds.empty() ? 0 : *std::ranges::min_element(seconds);
+}
+
+std::string StepNumbers::how() const { return why.empty() ? schedule : "interpreted: " + why; }
+
+std::string StepNumbers::name() const {
+    return diag::printable(ir::display_name(op)) + " " + diag::printable(label);
+}
 
 double BenchNumbers::quantile(std::vector<double> values, double q) {
     if (values.empty()) return 0;
@@ -162,7 +164,7 @@ std::string profile_text(const BenchNumbers& numbers) {
     double total = 0;
     size_t width = 8;
     for (const StepNumbers& step : numbers.steps) {
-        total += least_of(step);
+        total += step.least();
         if (step.why.empty()) width = std::max(width, step.schedule.size());
     }
     std::string text = fmt::format("{:>9} {:>6} {}  {:{}}  {}\n",
@@ -173,15 +175,14 @@ std::string profile_text(const BenchNumbers& numbers) {
                                    width,
                                    "operation");
     for (const StepNumbers& step : numbers.steps) {
-        const double least = least_of(step);
-        text += fmt::format("{:9.1f} {:5.1f}% {}  {:{}}  {} {}\n",
+        const double least = step.least();
+        text += fmt::format("{:9.1f} {:5.1f}% {}  {:{}}  {}\n",
                             least * kMega,
                             100 * least / total,
                             speeds(numbers, step.operations, step.bytes, least),
-                            how(step),
+                            step.how(),
                             width,
-                            diag::printable(ir::display_name(step.op)),
-                            diag::printable(step.label));
+                            step.name());
     }
     return text + by_operator(numbers, total) + "\n";
 }
@@ -233,7 +234,7 @@ Json bench_json(const BenchNumbers& n) {
     if (n.steps.empty()) return json;
     Json steps = Json::array();
     for (const StepNumbers& step : n.steps) {
-        const double least = least_of(step);
+        const double least = step.least();
         Json entry = {{"operation", step.op},
                       {"label", step.label},
                       {"min_us", least * kMega},
@@ -280,7 +281,7 @@ std::string trace_json(const BenchNumbers& n) {
                 step.why.empty() ? "kernel" : "interpreted",
                 seconds,
                 {{"label", step.label},
-                 {"schedule", how(step)},
+                 {"schedule", step.how()},
                  {"gflops", rate(step.operations, seconds)}});
         }
         now = std::max(end, now);

@@ -18,6 +18,12 @@ struct StepNumbers {
     double bytes = 0;  // of the tensors that a kernel reads and writes
     bool on_device = false;
     std::vector<double> seconds;  // seconds of each run
+
+    double least() const;
+    // The schedule, or why it is interpreted.
+    std::string how() const;
+    // The operator and the label, as people read them.
+    std::string name() const;
 };
 
 struct BenchNumbers {

@@ -46,6 +46,31 @@ double machine(const std::vector<ScalingRow>& rows, const ScalingRow& row) {
     return ratio(row.arithmetic, rows[0].arithmetic);
 }
 
+// The least time of each step in µs for each number of threads, and how much faster the last one is
+// than the first.
+std::string steps_text(const std::vector<ScalingRow>& rows) {
+    const std::vector<StepNumbers>& steps = rows[0].steps;
+    if (steps.empty()) return {};
+    size_t width = 8;
+    for (const StepNumbers& step : steps) {
+        if (step.why.empty()) width = std::max(width, step.schedule.size());
+    }
+    std::string text = "\n";
+    for (const ScalingRow& row : rows)
+        text += fmt::format("{:>9} ", fmt::format("µs, {}", row.threads));
+    text += fmt::format("{:>8}  {:{}}  {}\n", "speed-up", "schedule", width, "operation");
+    for (size_t i = 0; i < steps.size(); ++i) {
+        for (const ScalingRow& row : rows)
+            text += fmt::format("{:9.1f} ", row.steps[i].least() * 1e6);
+        text += fmt::format("{:8.2f}  {:{}}  {}\n",
+                            ratio(steps[i].least(), rows.back().steps[i].least()),
+                            steps[i].how(),
+                            width,
+                            steps[i].name());
+    }
+    return text;
+}
+
 }  // namespace
 
 Result<ScalingRow> measure_scaling(engine::Engine& engine, int threads, BenchLimits limits) {
@@ -112,7 +137,7 @@ std::string scaling_text(const std::vector<ScalingRow>& rows) {
         text += fmt::format(
             "only {} of {} threads work: there are no more processors\n", row.used, row.threads);
     }
-    return text;
+    return text + steps_text(rows);
 }
 
 Json scaling_json(const std::vector<ScalingRow>& rows) {
@@ -129,6 +154,12 @@ Json scaling_json(const std::vector<ScalingRow>& rows) {
                           {"waiting_ms", row.waiting * 1e3},
                           {"imbalance_ms", row.imbalance * 1e3},
                           {"stretch", stretch(rows, row)}});
+        if (row.steps.empty()) continue;
+        Json& steps = result.back()["steps"] = Json::array();
+        for (const StepNumbers& step : row.steps) {
+            steps.push_back(
+                {{"op", step.op}, {"label", step.label}, {"min_us", step.least() * 1e6}});
+        }
     }
     return result;
 }

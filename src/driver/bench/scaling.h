@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "driver/bench/numbers.h"
 #include "engine/engine.h"
 
 namespace lemma::driver {
@@ -34,6 +35,7 @@ struct ScalingRow {
     double waiting = 0;     // asked, but not started yet, or between two pieces of work
     double imbalance = 0;   // done, while other threads still work
     double arithmetic = 0;  // operations per second of the machine (peak.h)
+    std::vector<StepNumbers> steps;  // only with a profile; the same ones in each row
 
     double all() const { return work + serial + waiting + imbalance; }
 };
@@ -41,7 +43,8 @@ struct ScalingRow {
 // Measures a prepared engine.
 Result<ScalingRow> measure_scaling(engine::Engine& engine, int threads, BenchLimits limits);
 
-// A line for each row. The first row is the base of speed-ups.
+// A line for each row, and with a profile a line for each step. The first row is the base of
+// speed-ups.
 std::string scaling_text(const std::vector<ScalingRow>& rows);
 nlohmann::ordered_json scaling_json(const std::vector<ScalingRow>& rows);
 

@@ -37,6 +37,28 @@ TEST(Scaling, TableHasSpeedUpsAndLostTime) {
         "      4  2.000 ms  4.000 ms     4.00    3.50  75.0 %  12.5 %   5.0 %     7.5 %    1.20\n");
 }
 
+TEST(Scaling, ProfilesHaveALineForEachStep) {
+    std::vector<ScalingRow> rows = some_rows();
+    rows[0].steps = {{.op = "onnx.convolution.Conv",
+                      .label = "c1",
+                      .schedule = "tile 4x(1x6)x16",
+                      .seconds = {0.0041, 0.004}},
+                     {.op = "nn.softmax", .label = "s", .why = "no formula", .seconds = {0.001}}};
+    rows[1].steps = rows[0].steps;
+    rows[1].steps[0].seconds = {0.001, 0.0025};
+    const std::string text = scaling_text(rows);
+    EXPECT_TRUE(
+        text.ends_with("\n"
+                       "    µs, 1     µs, 4 speed-up  schedule         operation\n"
+                       "   4000.0    1000.0     4.00  tile 4x(1x6)x16  Conv c1\n"
+                       "   1000.0    1000.0     1.00  interpreted: no formula  nn.softmax s\n"))
+        << text;
+    const nlohmann::ordered_json json = scaling_json(rows);
+    EXPECT_EQ(json[1]["steps"][0]["label"], "c1");
+    EXPECT_DOUBLE_EQ(json[1]["steps"][0]["min_us"], 1000);
+    EXPECT_FALSE(scaling_json(some_rows())[0].contains("steps"));
+}
+
 TEST(Scaling, SaysWhenThereAreTooFewProcessors) {
     std::vector<ScalingRow> rows = some_rows();
     rows[1].used = 2;

@@ -71,6 +71,7 @@ private:
                          int threads,
                          Tables& tables) const;
     std::string text_of(const Tables& tables, const std::string& target) const;
+    Result<void> check_options() const;
     bool wants_tables() const { return streams_ > 0 || threads_.size() > 1; }
     bool timed_steps() const { return profile_ || !trace_.empty(); }
 
@@ -110,12 +111,26 @@ void Bench::declare(Arguments& arguments) {
     arguments.example("lemma bench net.onnx", "Latency and memory, over two seconds of runs.");
     arguments.example("lemma bench net.onnx --threads=4 --profile",
                       "With four threads, and the time of each step and operator.");
-    arguments.example("lemma bench net.onnx --threads=1,2,4,8",
-                      "How runs get faster with more threads, and where threads lose time.");
+    arguments.example(
+        "lemma bench net.onnx --threads=1,2,4,8 --profile",
+        "How runs and steps get faster with more threads, and where threads lose time.");
     arguments.example("lemma bench net.onnx --device=cuda --profile",
                       "On the first NVIDIA GPU, with the steps that run on the processor.");
     arguments.example("lemma bench net.onnx --streams=4 --threads=2",
                       "Throughput and latency of four sessions at a time.");
+}
+
+// Tables have no room for what these options ask for.
+Result<void> Bench::check_options() const {
+    const auto wrong = [](const char* option, const char* where) {
+        return std::unexpected(
+            Error{fmt::format("`{}` is for {}; leave out one of the two", option, where)});
+    };
+    constexpr const char* kOneNumber = "one number of `--threads` and no `--streams`";
+    if (wants_tables() && !trace_.empty()) return wrong("--trace", kOneNumber);
+    if (wants_tables() && !dump_.empty()) return wrong("--dump", kOneNumber);
+    if (streams_ > 0 && profile_) return wrong("--profile", "a single stream");
+    return {};
 }
 
 session::SessionOptions Bench::session_options() const {
@@ -280,7 +295,13 @@ Result<void> Bench::add_row(session::Session& session,
         LEMMA_TRY(const auto compiler,
                   codegen::Compiler::create(session::compiler_options(options_.compile)));
         LEMMA_TRY(row.arithmetic, measure_arithmetic(*compiler, threads));
-        tables.scaling.push_back(row);
+        if (profile_) {
+            BenchNumbers numbers;
+            describe(session, numbers);
+            LEMMA_TRY(measure_runs(*engines[0], numbers));
+            row.steps = std::move(numbers.steps);
+        }
+        tables.scaling.push_back(std::move(row));
     }
     return {};
 }
@@ -316,6 +337,7 @@ Outcome Bench::run(Terminal terminal, std::istream& input) const {
         return outcome;
     };
     if (auto good = check_standard_input(inputs_); !good) return fail(good.error());
+    if (auto good = check_options(); !good) return fail(good.error());
     session::SessionOptions options = session_options();
     auto read = input_reader(input, preprocess_);
     if (!read) return fail(read.error());
