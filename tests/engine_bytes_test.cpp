@@ -245,6 +245,20 @@ TEST(EngineBytes, TilesOfBf16EqualTheirEvaluation) {
     }
 }
 
+// Without an instruction, the code multiplies floats; the values here are not subnormal.
+TEST(EngineBytes, DotsOfBf16EqualTheirEvaluation) {
+    for (const Sizes& sizes : kSizes) {
+        const auto state =
+            load_text(convolution(sizes, "real"), testing_support::large_weight, DType::BF16);
+        ASSERT_TRUE(state);
+        loop::Target dots;
+        dots.bf16_dots = true;
+        const std::string schedules = check_kernels(*state, dots, true);
+        EXPECT_TRUE(schedules.contains("tile ")) << schedules;
+        EXPECT_FALSE(schedules.contains("tiles ")) << schedules;
+    }
+}
+
 TEST(EngineBytes, SumsOfBf16AreCloseToTheInterpreter) {
     for (const DType real : {DType::BF16, DType::F16}) {
         const Sizes sizes{20, 9, 30, 48, 3, 1, 1};

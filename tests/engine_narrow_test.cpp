@@ -193,6 +193,40 @@ TEST(Narrow, TheMemoryOfWeightsIsNarrow) {
     EXPECT_LT((*engine)->bytes(), 3 * weights);  // as floats: 4 * weights
 }
 
+// A whole model of 16 bits: weights and operands. Pairs of bf16 may have kernels of their own.
+TEST(Narrow, ModelsOf16BitsKeepTheirWeights) {
+    for (const tensor::DType real : {tensor::DType::F16, tensor::DType::BF16}) {
+        const auto load = [&] {
+            return load_text(R"(
+import linalg;
+graph Product {
+    @input { x: real[2, 300]; }
+    @output { y: real[2, 512]; }
+    @variable { w: real[300, 512]; }
+    @compose { y = linalg.matmul(x, w); }
+})",
+                             testing_support::small_weight,
+                             real);
+        };
+        const auto state = load();
+        ASSERT_TRUE(state);
+        const auto inputs = random_inputs(state->program());
+        auto engine = Engine::create(*state, {.verify = true, .guarded = true});
+        ASSERT_TRUE(engine) << engine.error().message;
+        const auto got = (*engine)->run(inputs);
+        ASSERT_TRUE(got) << got.error().message;
+        const auto wanted = run_interpreter(*load(), inputs);
+        ASSERT_TRUE(wanted);
+        const double step = real == tensor::DType::BF16 ? 0x1p-7 : 0x1p-10;
+        for (size_t i = 0; i < wanted->at("y")[0].reals.size(); ++i) {
+            const double value = wanted->at("y")[0].reals[i];
+            ASSERT_NEAR(got->at("y")[0].reals[i], value, std::fabs(value) * step + 1e-5) << i;
+        }
+        constexpr int64_t kWeights = int64_t{300} * 512;
+        EXPECT_LT((*engine)->bytes(), 3 * kWeights);  // as floats: 4 * weights
+    }
+}
+
 // ---- Weights of f32, rounded with fast numerics
 // ---------------------------------------------------
 

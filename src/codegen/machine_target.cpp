@@ -42,6 +42,7 @@ struct Host {
     bool byte_dots = false;
     bool byte_tiles = false;
     bool bf16_tiles = false;
+    bool bf16_dots = false;
 };
 
 #if defined(__x86_64__)
@@ -124,6 +125,9 @@ Host ask_host() {
     const bool tiles = (kept & kKeptTiles) == kKeptTiles && (more.d & kTiles) != 0 && allow_tiles();
     host.byte_tiles = tiles && (more.d & kByteTiles) != 0;
     host.bf16_tiles = tiles && (more.d & kBf16Tiles) != 0;
+    // Processors with tile registers have slow dots of bf16, by measurement: use those of others.
+    constexpr unsigned kBf16Dots = 1U << 5;
+    host.bf16_dots = (ask(7, 1).a & kBf16Dots) != 0 && (more.d & kBf16Tiles) == 0;
     return host;
 }
 
@@ -177,6 +181,7 @@ Result<MachineTarget> find_target(const std::string& name) {
         target.has_byte_dots = host().byte_dots;
         target.schedule.byte_tiles = host().byte_tiles;
         target.schedule.bf16_tiles = host().bf16_tiles;
+        target.schedule.bf16_dots = target.has_bf16_dots = host().bf16_dots;
         return target;
     }
     for (const Level& level : kLevels) {
@@ -201,6 +206,7 @@ MachineTarget device_target(const MachineTarget& host) {
     target.schedule.byte_dots = false;
     target.schedule.byte_tiles = false;
     target.schedule.bf16_tiles = false;
+    target.schedule.bf16_dots = false;
     target.schedule.device = true;
     return target;
 }

@@ -15,6 +15,7 @@ struct MachineTarget {
     bool runs_here = true;    // runs in this process
     bool has_fma = true;
     bool has_byte_dots = false;  // an instruction for loop::Op::DotBytes
+    bool has_bf16_dots = false;  // and for loop::Op::DotBf16
     loop::Target schedule;       // the facts for schedules
     std::string identity;        // everything that affects the code
 };

@@ -94,6 +94,7 @@ Result<std::vector<emit::CFile>> fast(const Request& request,
     // The process that loads the code may not have tile registers.
     wanted.target.schedule.byte_tiles = wanted.target.schedule.bf16_tiles = false;
     wanted.target.schedule.byte_dots = object;  // C does not have them
+    wanted.target.schedule.bf16_dots &= object;
     if (!object) {
         wanted.integer_powers = true;
         wanted.has_function = [](const ir::Operation& op, const std::vector<tensor::Shape>& in) {

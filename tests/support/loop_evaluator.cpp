@@ -364,6 +364,12 @@ private:
         if (e.op == Op::DotBytes) {
             return {0, loop::dot_bytes(a[0].integer, a[1].integer, a[2].integer, e.integer)};
         }
+        if (e.op == Op::DotBf16) {
+            return {loop::dot_bf16(static_cast<float>(a[0].real),
+                                   static_cast<uint32_t>(a[1].integer),
+                                   static_cast<uint32_t>(a[2].integer)),
+                    0};
+        }
         if (e.type.kind == Kind::I32) return {0, static_cast<int32_t>(of_integers(e, a))};
         if (!e.type.real()) return {0, of_integers(e, a)};
         const double result = of_reals(e, a);

@@ -620,6 +620,8 @@ Value* Emitter::compute(ExprId id) {
             return emit_halves(b_, e, v);
         case Op::DotBytes:
             return emit_dot_bytes(b_, v, e.integer, options_);
+        case Op::DotBf16:
+            return emit_dot_bf16(b_, v, options_);
         default:
             if (e.op >= Op::SumLanes) return over_lanes(e, v[0]);
             return arithmetic(e, v);

@@ -15,6 +15,7 @@ struct EmitOptions {
     bool fast = false;  // allow estimates of quotients and roots
     bool is_x86 = true;
     bool has_byte_dots = false;  // an instruction for Op::DotBytes
+    bool has_bf16_dots = false;  // and for Op::DotBf16
     bool has_scale = false;      // an instruction for Op::Scale of 16 lanes
 };
 

@@ -95,6 +95,35 @@ Value* emit_dot_bytes(llvm::IRBuilder<>& b,
     return total;
 }
 
+// Without an instruction, subnormal numbers count.
+Value* emit_dot_bf16(llvm::IRBuilder<>& b,
+                     const std::vector<Value*>& v,
+                     const EmitOptions& options) {
+    llvm::Type* const floats = v[0]->getType();
+    const auto* const type = llvm::dyn_cast<llvm::FixedVectorType>(floats);
+    const unsigned lanes = type ? type->getNumElements() : 1;
+    if (options.has_bf16_dots && (lanes == 4 || lanes == 8 || lanes == 16)) {
+        const auto id = lanes == 4   ? intrinsic::x86_avx512bf16_dpbf16ps_128
+                        : lanes == 8 ? intrinsic::x86_avx512bf16_dpbf16ps_256
+                                     : intrinsic::x86_avx512bf16_dpbf16ps_512;
+        llvm::Type* const pairs = vector_of(b.getBFloatTy(), 2 * lanes);
+        return b.CreateIntrinsic(
+            id, {}, {v[0], b.CreateBitCast(v[1], pairs), b.CreateBitCast(v[2], pairs)});
+    }
+    const auto half = [&](Value* pair, bool second) {
+        Value* const bits =
+            second ? b.CreateAnd(pair, llvm::ConstantInt::get(pair->getType(), 0xFFFF0000U))
+                   : b.CreateShl(pair, 16);
+        return b.CreateBitCast(bits, floats);
+    };
+    Value* total = v[0];
+    for (const bool second : {true, false}) {
+        total = b.CreateIntrinsic(
+            intrinsic::fma, {floats}, {half(v[1], second), half(v[2], second), total});
+    }
+    return total;
+}
+
 Value* emit_library(llvm::IRBuilder<>& b,
                     const loop::Expr& e,
                     const std::vector<Value*>& v,

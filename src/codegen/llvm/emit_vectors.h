@@ -21,6 +21,10 @@ llvm::Value* emit_dot_bytes(llvm::IRBuilder<>& b,
                             const std::vector<llvm::Value*>& v,
                             int64_t signs,
                             const EmitOptions& options);
+// loop::Op::DotBf16 of {total, a, b}.
+llvm::Value* emit_dot_bf16(llvm::IRBuilder<>& b,
+                           const std::vector<llvm::Value*>& v,
+                           const EmitOptions& options);
 // loop::Op::Library, lane by lane.
 llvm::Value* emit_library(llvm::IRBuilder<>& b,
                           const loop::Expr& e,

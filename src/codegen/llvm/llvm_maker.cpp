@@ -49,6 +49,7 @@ public:
                    .fast = fast,
                    .is_x86 = machine->getTargetTriple().isX86(),
                    .has_byte_dots = target.has_byte_dots,
+                   .has_bf16_dots = target.has_bf16_dots,
                    .has_scale = target.name == "avx512"},
           vector_bits_(target.schedule.vector_bytes * 8),
           tuned_for_(target.name == "avx512" ? kTunedFor : ""),

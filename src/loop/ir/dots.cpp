@@ -95,6 +95,14 @@ void multiply_matrices(MatrixProducts products, WarpMatrices& matrices) {
     }
 }
 
+float dot_bf16(float total, uint32_t a, uint32_t b) {
+    total = without_subnormals(total);
+    for (const int half : {1, 0}) {
+        total = without_subnormals(std::fma(bf16_of(a, half), bf16_of(b, half), total));
+    }
+    return total;
+}
+
 int64_t dot_bytes(int64_t total, int64_t a, int64_t b, int64_t signs) {
     for (int i = 0; i < 4; ++i) {
         total += byte_of(static_cast<uint32_t>(a), i, (signs & 1) != 0) *

@@ -14,6 +14,9 @@ namespace lemma::loop {
 // Op::DotBytes in one lane: `signs` has bit 0 for signed bytes of `a`, and bit 1 for those of `b`.
 int64_t dot_bytes(int64_t total, int64_t a, int64_t b, int64_t signs);
 
+// Op::DotBf16 in one lane. The first bf16 of a pair is in the lower half.
+float dot_bf16(float total, uint32_t a, uint32_t b);
+
 // The bits of the least float whose nearest bf16 is infinite.
 constexpr uint32_t kRoundsToInfinity = 0x7F7F8000U;
 // Op::FirstTerm.

@@ -32,6 +32,25 @@ TEST(DotBytes, DoesNotSaturate) {
     EXPECT_EQ(dot_bytes(INT32_MAX, four(1, 0, 0, 0), four(1, 0, 0, 0), 0), INT32_MIN);
 }
 
+uint32_t pair(float first, float second) {
+    return std::bit_cast<uint32_t>(first) >> 16 | (std::bit_cast<uint32_t>(second) & 0xFFFF0000U);
+}
+
+TEST(DotBf16, AddsTheSecondProductFirst) {
+    EXPECT_EQ(dot_bf16(1, pair(2, 3), pair(5, 7)), 32);
+    // 2^24 + 1 + 1: each 1 is lost if it comes behind the large number.
+    EXPECT_EQ(dot_bf16(1, pair(0x1p24f, 1), pair(1, 1)), 0x1p24f + 2);
+    EXPECT_EQ(dot_bf16(1, pair(1, 0x1p24f), pair(1, 1)), 0x1p24f);
+    EXPECT_TRUE(std::isnan(dot_bf16(0, pair(HUGE_VALF, 1), pair(0, 1))));
+}
+
+TEST(DotBf16, CountsSubnormalNumbersAsZero) {
+    EXPECT_EQ(dot_bf16(0x1p-130f, pair(0, 0), pair(0, 0)), 0);
+    EXPECT_EQ(dot_bf16(0, pair(0x1p-130f, 0), pair(0x1p100f, 0)), 0);
+    EXPECT_EQ(dot_bf16(0, pair(0x1p-70f, 0), pair(0x1p-70f, 0)), 0);
+    EXPECT_EQ(dot_bf16(0, pair(0x1p-63f, 0), pair(0x1p-63f, 0)), 0x1p-126f);
+}
+
 TEST(FirstTerm, IsTheNearestBf16) {
     EXPECT_EQ(first_term(0.0f), 0.0f);
     EXPECT_EQ(first_term(-1.5f), -1.5f);

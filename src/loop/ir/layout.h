@@ -71,6 +71,7 @@ struct Target {
     bool byte_dots = false;   // kernels may have Op::DotBytes
     bool byte_tiles = false;  // and tile registers, for products of bytes
     bool bf16_tiles = false;  // and of bf16
+    bool bf16_dots = false;   // kernels should have Op::DotBf16
     // Kernels are for a device with many threads where they can be; the others run on the
     // processor, which the other facts are about.
     bool device = false;

@@ -326,6 +326,13 @@ ExprId Builder::dot_bytes(ExprId total, ExprId a, ExprId b, bool a_signed, bool 
                    .args = {total, spread(a, result.lanes), spread(b, result.lanes)}});
 }
 
+ExprId Builder::dot_bf16(ExprId total, ExprId a, ExprId b) {
+    const Type result = type(total);
+    return intern({.op = Op::DotBf16,
+                   .type = result,
+                   .args = {total, spread(a, result.lanes), spread(b, result.lanes)}});
+}
+
 ExprId Builder::fma32(ExprId a, ExprId b, ExprId c) {
     const Type result = type(c);
     return intern({.op = Op::Fma,

@@ -96,6 +96,9 @@ enum class Op : uint8_t {
     // Of i32: a total and two vectors with four bytes in each lane; adds the four products to the
     // total. Bit 0 of `integer`: the bytes of the first vector are signed; bit 1: of the second.
     DotBytes,
+    // Of f32: a total and two vectors of i32 with two bf16 in each lane; adds the product of the
+    // second ones, then that of the first ones. Subnormal numbers count as zero.
+    DotBf16,
     // of the lanes of a vector: one scalar
     SumLanes,
     ProductLanes,
@@ -334,6 +337,7 @@ public:
     ExprId halves(Op which, ExprId a, ExprId b, int64_t size);
     // See Op::DotBytes.
     ExprId dot_bytes(ExprId total, ExprId a, ExprId b, bool a_signed, bool b_signed);
+    ExprId dot_bf16(ExprId total, ExprId a, ExprId b);
     // a * b + c of I32 in 32 bits.
     ExprId fma32(ExprId a, ExprId b, ExprId c);
     // The value of an address without its buffer, as an int.

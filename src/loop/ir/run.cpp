@@ -313,6 +313,10 @@ private:
                 const double second = e.args.size() > 1 ? v[1][lane].real : 0;
                 return {.real = call_library(e.name, single, v[0][lane].real, second)};
             }
+            case Op::DotBf16:
+                return {.real = dot_bf16(static_cast<float>(v[0][lane].real),
+                                         static_cast<uint32_t>(v[1][lane].integer),
+                                         static_cast<uint32_t>(v[2][lane].integer))};
             case Op::Less:
                 return {.integer = from.real() ? v[0][lane].real < v[1][lane].real
                                                : v[0][lane].integer < v[1][lane].integer};

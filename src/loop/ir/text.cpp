@@ -101,6 +101,8 @@ const char* op_text(Op op) {
             return "second_halves";
         case Op::DotBytes:
             return "dot_bytes";
+        case Op::DotBf16:
+            return "dot_bf16";
         case Op::SumLanes:
             return "sum_lanes";
         case Op::ProductLanes:
@@ -402,6 +404,12 @@ private:
         for (size_t i = 0; e.op == Op::DotBytes && i < e.args.size(); ++i) {
             const bool good = e.type.kind == Kind::I32 && f_[e.args[i]].type == e.type;
             if (!good) fail("a dot of something else than bytes");
+        }
+        if (e.op == Op::DotBf16) {
+            const Type pairs{Kind::I32, e.type.lanes};
+            const bool good = e.type.kind == Kind::F32 && f_[e.args[0]].type == e.type &&
+                              f_[e.args[1]].type == pairs && f_[e.args[2]].type == pairs;
+            if (!good) fail("a dot of something else than pairs of bf16");
         }
         if (e.op == Op::Select && f_[e.args[0]].type != Type{Kind::Bool, e.type.lanes}) {
             fail("a select by something else than a bool");

@@ -304,7 +304,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     graph.least_steps = options_.least_steps;
     if (scope.kind == RegionKind::Main) graph.carried = options_.carried;
     graph.byte_products = options_.target.byte_dots;
-    graph.bf16_products = options_.target.bf16_tiles;
+    graph.bf16_products = options_.target.bf16_tiles || options_.target.bf16_dots;
     graph.lanes = options_.target.lanes();
     graph.device = options_.target.device;
     graph.pool.strict = options_.numerics == Numerics::Strict;

@@ -19,8 +19,10 @@ void fields(Archive& archive, const Target& target) {
                  byte_dots,
                  byte_tiles,
                  bf16_tiles,
+                 bf16_dots,
                  device] = target;
-    archive(vector_bytes, registers, l2_bytes, threads, byte_dots, byte_tiles, bf16_tiles, device);
+    archive(vector_bytes, registers, l2_bytes, threads, byte_dots, byte_tiles, bf16_tiles);
+    archive(bf16_dots, device);
 }
 
 template <class Archive>

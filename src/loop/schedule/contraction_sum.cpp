@@ -382,6 +382,7 @@ ExprId ContractionKernel::operand(const Expr& a) {
 // The total after one more step.
 ExprId ContractionKernel::added(LocalId total, ExprId a, ExprId b) {
     const ExprId before = build_.get(total);
+    if (c_.group > 1 && c_.kind == Kind::F32) return build_.dot_bf16(before, a, b);
     if (c_.group > 1) {
         const bool a_signed = is_signed(tensor_of(pool_[c_.a]));
         return build_.dot_bytes(before, a, b, a_signed, is_signed(c_.packed));

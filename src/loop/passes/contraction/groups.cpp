@@ -38,10 +38,9 @@ bool group_steps(RegionGraph& region, FusionGroup& group, const Target& target) 
     StagePool& pool = region.graph.pool;
     Contraction& c = *group.contraction;
     if (c.lane_in_a || !c.inner.valid()) return false;
+    const bool dots = c.kind == Kind::I32 ? target.byte_dots : target.bf16_dots && !c.terms;
     const bool possible =
-        target.device ||
-        (c.kind == Kind::I32 ? target.byte_dots
-                             : suits_tiles(group.stages[0], pool, region.places, target, c));
+        target.device || dots || suits_tiles(group.stages[0], pool, region.places, target, c);
     if (!possible) return false;
     const Expr a = pool[c.a];
     const auto axis = axis_of(pool, c);

@@ -303,9 +303,12 @@ bool has_pairs(const Contraction& c, const StagePool& pool, const Target& target
 
 bool suits_narrow_weights(const StageGraph& graph, const FusionGroup& group) {
     const Contraction& c = *group.contraction;
+    // Pairs of bf16 have kernels of their own.
+    const bool pairs = c.inner.valid();
+    const DType operand = graph.dtypes.at(tensor_of(graph.pool[c.a]));
     const bool plain = c.product && c.kind == Kind::F32 && c.group == 1 && !c.lane_in_a &&
-                       !c.in_place && !c.window && !c.terms && !c.squares.valid() &&
-                       graph.dtypes.at(tensor_of(graph.pool[c.a])) == DType::F32;
+                       !c.in_place && !c.window && !c.terms && !c.squares.valid() && !pairs &&
+                       tensor::is_real(operand) && operand != DType::F64;
     if (!plain || !reads_constants(graph, c.b)) return false;
     int64_t points = 1;
     for (const VarId var : c.points) points = total_elements(points, graph.pool.extent(var));
