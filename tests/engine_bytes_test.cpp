@@ -228,6 +228,31 @@ TEST(EngineBytes, SumsAreThoseOfTheInterpreter) {
     }
 }
 
+// Channels of an image become innermost while they are rounded to bytes or bf16. The arithmetic has
+// lanes, though elements are stored one by one.
+TEST(EngineBytes, ImagesAreTurnedInVectors) {
+    constexpr const char* kImage = R"(
+operator turned {{
+    @input {{ x: real[c, h, w]; }}
+    @output {{ y: {}[h, w, c]; }}
+    @lower {{ y[i, j, k] = {}, i < h, j < w, k < c; }}
+}}
+graph G {{ @input {{ x: real[3, 20, 33]; }} @output {{ y: {}[20, 33, 3]; }}
+           @compose {{ y = turned(x); }} }})";
+    const std::string rounded = "int((x[k, i, j] * 50.0 + 0.5 >> 0.0) << 255.0)";
+    const auto bytes = load_text(fmt::format(kImage, "int", rounded, "int"),
+                                 testing_support::large_weight,
+                                 DType::F32,
+                                 with_types(DType::F32, DType::F32, DType::U8));
+    const auto halves = load_text(fmt::format(kImage, "real", "x[k, i, j]", "real"),
+                                  testing_support::large_weight,
+                                  DType::BF16);
+    for (const interpret::State* const state : {bytes.get(), halves.get()}) {
+        ASSERT_TRUE(state);
+        EXPECT_EQ(check_kernels(*state, {}, true), "x16; ");
+    }
+}
+
 // ---- bf16 ---------------------------------------------------------------------------------------
 
 TEST(EngineBytes, TilesOfBf16EqualTheirEvaluation) {
