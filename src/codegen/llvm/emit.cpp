@@ -607,12 +607,7 @@ Value* Emitter::compute(ExprId id) {
         case Op::Xor:
             return b_.CreateXor(v[0], v[1]);
         case Op::Not:
-            // One comparison, so that the result can be a mask.
-            if (auto* const test = llvm::dyn_cast<llvm::FCmpInst>(v[0])) {
-                const auto not_that = test->getInversePredicate();
-                return b_.CreateFCmp(not_that, test->getOperand(0), test->getOperand(1));
-            }
-            return b_.CreateNot(v[0]);
+            return emit_not(b_, v[0]);
         case Op::Library:
             return emit_library(b_, e, v, module_);
         case Op::FirstHalves:

@@ -174,6 +174,12 @@ Value* emit_compare(llvm::IRBuilder<>& b,
     }
 }
 
+Value* emit_not(llvm::IRBuilder<>& b, Value* x) {
+    auto* const test = llvm::dyn_cast<llvm::FCmpInst>(x);
+    if (!test) return b.CreateNot(x);
+    return b.CreateFCmp(test->getInversePredicate(), test->getOperand(0), test->getOperand(1));
+}
+
 // Without an instruction in two halves, because 2^n may underflow or overflow where the product
 // does not. The first product is exact, so that both ways round once.
 Value* emit_bf16(llvm::IRBuilder<>& b, Value* x) {

@@ -35,6 +35,8 @@ llvm::Value* emit_compare(llvm::IRBuilder<>& b,
                           loop::Op op,
                           loop::Type from,
                           const std::vector<llvm::Value*>& v);
+// Of a bool. A comparison becomes another one, so that the result can be a mask.
+llvm::Value* emit_not(llvm::IRBuilder<>& b, llvm::Value* x);
 // A float as the bits of a bf16: rounds to nearest, ties to even; NaN stays NaN. And the upper bits
 // of a float that is one already.
 llvm::Value* emit_bf16(llvm::IRBuilder<>& b, llvm::Value* x);
