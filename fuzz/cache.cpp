@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes as an entry of the object cache: the header, then the object for the linker. The linked
-// code is not run.
+// code is not run. And bytes as a stored program: the number of its bytes, the program, its places.
+#include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
 #include "base/check.h"
 #include "codegen/code_memory.h"
 #include "codegen/object_cache.h"
+#include "ir/program/stored_program.h"
+#include "ir/text/read.h"
 #include "seeds.h"
 
 using namespace lemma;
@@ -37,10 +41,47 @@ void link(std::string_view object) {
     if (memory.add(objects)) memory.find("kernel");
 }
 
+constexpr const char* kProgram = R"(program p
+symbol n: int in [0, 16]
+input %x: f32[n, 4]
+variable %w: f32[4] quantize linear {min = -1.0, max = 1.0, bits = 8}
+graph g (x = %x) {
+    y %y: f32[n, 4] = nn.f "y" <T = f32> {a = ~, b = [1, 2], s = "t", g = n*n + 1} (x = [%x, %x]) {
+        %y[i, j] += %x[i, |2*j - 1|]*%w[j]  for i < n, j < 4  if i != j
+    }
+    yield y = %y
+}
+)";
+
+std::string stored_program() {
+    diag::SourceMap sources;
+    Diagnostics diag;
+    const auto program = ir::read_program(sources, sources.add("p", kProgram), diag);
+    LEMMA_CHECK(program);
+    const std::string bytes = ir::encode_program(*program);
+    const auto size = static_cast<uint32_t>(bytes.size());
+    std::string seed(sizeof size, '\0');
+    std::memcpy(seed.data(), &size, sizeof size);
+    return seed + bytes + ir::encode_places(*program);
+}
+
+void read_program(std::string_view bytes) {
+    uint32_t size = 0;
+    if (bytes.size() < sizeof size) return;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    bytes.remove_prefix(sizeof size);
+    const std::string_view places = bytes.substr(std::min<size_t>(size, bytes.size()));
+    const auto program = ir::decode_program(bytes.substr(0, size), places);
+    if (!program) return;
+    const std::string again = ir::encode_program(*program);
+    LEMMA_CHECK(ir::decode_program(again, ir::encode_places(*program)));
+}
+
 }  // namespace
 
-// The object alone, or the entry.
+// The object alone, the entry, or a program.
 std::string lemma::fuzz::make_seed(std::mt19937& random) {
+    if (random() % 3 == 0) return stored_program();
     const std::string& object = object_of_compiler(random() % 2);
     return random() % 4 == 0 ? encode_entry(key(), object) : object;
 }
@@ -52,5 +93,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         link(*object);
     }
     link(bytes);
+    read_program(bytes);
     return 0;
 }

@@ -96,7 +96,7 @@ private:
     template <class... Ts>
     void put(const std::variant<Ts...>& value) {
         put(static_cast<uint64_t>(value.index()));
-        std::visit([this](const auto& chosen) { put(chosen); }, value);
+        std::visit([this](const auto& chosen) { this->put(chosen); }, value);
     }
     template <class T, size_t N>
     void put(const T (&items)[N]) {
