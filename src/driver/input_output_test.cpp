@@ -118,7 +118,7 @@ TEST_F(InputOutput, StandardInputMayHoldSeveralArrays) {
 }
 
 // The beginning of a picture of two pixels.
-const std::string kPng("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\2\0\0\0\1\b\0\0\0\0", 33);
+const std::string kPng("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\2\0\0\0\1\b\0\0\0\0\0\0\0\0", 33);
 
 TEST_F(InputOutput, PicturesNeedARecipe) {
     ASSERT_TRUE(tensor::write_file(path("a.png"), kPng));

@@ -307,6 +307,15 @@ class Models(unittest.TestCase):
             self.assertEqual(view.json("POST", "/api/run", {})[0], 422)
             self.assertEqual(view.stop(), 0)
 
+    def test_page_of_a_broken_model(self):
+        model = write("broken.sknd", NET.replace("nn.relu", "nn.rely"))
+        page = WORK / "broken.html"
+        ended = subprocess.run([ARGUMENTS.lemma, "view", str(model), f"--html={page}"],
+                               capture_output=True, text=True, timeout=60)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn(f"the model is wrong; `{page}` shows how", ended.stderr)
+        self.assertIn("no-operator", page.read_text())
+
     def test_missing_model(self):
         ended = subprocess.run([ARGUMENTS.lemma, "view", "--no-open", str(WORK / "none.onnx")],
                                capture_output=True, text=True, timeout=60)
