@@ -70,10 +70,9 @@ void SymbolPool::Impl::clear() {
 uint64_t SymbolPool::Impl::hash_of(const Node& node,
                                    std::span<const SymId> operand_list,
                                    std::span<const Term> term_list) {
-    uint64_t hash =
-        mix(static_cast<uint64_t>(node.kind) << 16 | static_cast<uint64_t>(node.op) << 8 |
-                static_cast<uint64_t>(node.type),
-            static_cast<uint64_t>(node.bits));
+    uint64_t hash = mix(static_cast<uint64_t>(node.kind) << 16 |
+                            static_cast<uint64_t>(node.op) << 8 | static_cast<uint64_t>(node.type),
+                        static_cast<uint64_t>(node.bits));
     hash = mix(hash, node.name);
     for (const SymId id : operand_list) hash = mix(hash, id.value);
     for (const Term& term : term_list)

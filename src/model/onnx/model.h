@@ -25,9 +25,9 @@ Result<OnnxFile> open_onnx(const ModelFile& model);
 struct OnnxModel {
     diag::FileId file;
     onnx::Model model;
-    onnx::Imported imported;  // without a program: a reported fault, or undecided shapes
+    onnx::Imported imported;             // without a program: a reported fault, or undecided shapes
     tensor::ReadExternal read_external;  // of data in other files
-    sknd::Package package;  // the definitions of its operators
+    sknd::Package package;               // the definitions of its operators
 };
 
 // `inputs` are files as for `-i`, and `values` are tensors by the names of inputs. Both may decide
