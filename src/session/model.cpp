@@ -91,7 +91,8 @@ std::unique_ptr<ProgramCache> program_cache(const SessionOptions& options) {
     if (options.engine == EngineKind::Interpret) return nullptr;
     const auto compiler = compiler_options(options.compile, options.run.accumulate);
     if (compiler.cache_folder.empty()) return nullptr;
-    return std::make_unique<ProgramCache>(compiler.cache_folder, compiler.cache_bytes);
+    auto programs = std::make_unique<ProgramCache>(compiler.cache_folder, compiler.cache_bytes);
+    return programs->usable() ? std::move(programs) : nullptr;
 }
 
 }  // namespace

@@ -7,14 +7,17 @@
 
 namespace lemma::session {
 
+const codegen::ObjectKey& ProgramCache::key_of(std::span<const std::string_view> source) {
+    if (!key_) key_ = codegen::object_key(source, codegen::kModelVersion);
+    return *key_;
+}
+
 std::optional<std::string> ProgramCache::find(std::span<const std::string_view> source) {
-    if (!cache_.trouble().empty()) return std::nullopt;
-    key_ = codegen::object_key(source, codegen::kModelVersion);
-    return cache_.find(*key_);
+    return cache_.find(key_of(source));
 }
 
 void ProgramCache::add(std::span<const std::string_view> source, std::string entry) {
-    if (!key_) key_ = codegen::object_key(source, codegen::kModelVersion);
+    key_of(source);
     entry_ = std::move(entry);
 }
 

@@ -16,12 +16,16 @@ public:
     explicit ProgramCache(const std::string& folder, int64_t most_bytes)
         : cache_(folder, most_bytes) {}
 
+    bool usable() const { return cache_.trouble().empty(); }
     std::optional<std::string> find(std::span<const std::string_view> source) override;
     // Until `keep`, only remembers the entry: a model may turn out too small for the cache.
     void add(std::span<const std::string_view> source, std::string entry) override;
     void keep();
 
 private:
+    // Of the one model that the cache is for.
+    const codegen::ObjectKey& key_of(std::span<const std::string_view> source);
+
     codegen::ObjectCache cache_;
     std::optional<codegen::ObjectKey> key_;
     std::string entry_;  // empty: there is nothing to keep

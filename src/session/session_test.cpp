@@ -108,5 +108,16 @@ TEST_F(SessionTest, KeepsTheProgramOfAnOnnxModelThatIsCompiled) {
     }
 }
 
+TEST_F(SessionTest, NeedsNoCache) {
+    EXPECT_TRUE(tensor::write_file(cache(), "a file, not a folder"));
+    options_.compile = {.cache_folder = cache()};
+    options_.engine = EngineKind::Jit;
+    model::Finding finding;
+    const auto session = Session::open(
+        LEMMA_SOURCE_DIR "/tests/golden/onnx/inputs/max_pool.onnx", options_, finding);
+    ASSERT_NE(session, nullptr);
+    EXPECT_EQ(finding.status, model::kGood);
+}
+
 }  // namespace
 }  // namespace lemma::session
