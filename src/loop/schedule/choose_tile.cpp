@@ -12,7 +12,10 @@ namespace lemma::loop {
 
 namespace {
 
+// Bytes of weights that stay in the L2 of each thread, and points of a row that many threads share.
+// The next kernel cuts the points in the same places, so its operands are where they were made.
 constexpr int64_t kSmallWeights = int64_t{512} << 10;
+constexpr int64_t kManyPoints = 512;
 
 // The loads of a step: elements of A for all lanes; elements of A in vectors; vectors of B where it
 // lies, which cross cache lines; vectors of B whose lanes lie apart.
@@ -358,7 +361,8 @@ void choose_tile(const Stage& stage,
         c.panel_blocks = blocks_of_panel(c, target, whole.depth);
     }
     const int64_t weights = c.blocks * c.vectors * lanes * 4 * whole.depth;
-    c.weights_inside = !c.in_place && weights <= kSmallWeights && whole.rows * whole.outer > 1;
+    c.weights_inside = !c.in_place && weights <= kSmallWeights &&
+                       (whole.rows * whole.outer > 1 || whole.columns >= kManyPoints);
     // Groups of channels are adjacent in every point, so threads share the points instead of the
     // groups.
     int64_t all_weights = weights;

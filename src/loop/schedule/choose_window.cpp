@@ -101,11 +101,10 @@ double item_cost(const WindowItems& w, const WindowCut& cut) {
     double products = steps * number(w.positions * w.channels * cut.in_group);
     const int64_t panel = w.channels * w.block * w.vector_bytes;
     const int64_t weights = w.positions * panel * cut.in_group;
-    const int64_t all_weights = w.batches * w.positions * panel * ceil_of(w.vectors, w.block);
-    if (all_weights > w.l2_bytes / 2) {
+    if (const int64_t bytes = all_weights(w); bytes > w.l2_bytes / 2) {
         // Weights of a group that stay in the cache are read once for all blocks of tiles.
         const bool stays = weights <= w.l2_bytes / 4;
-        const double all = stream_cost(weights, all_weights);
+        const double all = stream_cost(weights, bytes);
         products = at_once(products, all / number(stays ? cut.tile_blocks : 1));
     }
     const WindowScratch scratch = window_scratch(w, cut.tiles);
@@ -238,6 +237,11 @@ WindowScratch window_scratch(const WindowItems& w, int64_t tiles) {
     result.total_position_step = tiles * result.total_tile_step + kLine;
     result.elements = result.totals + w.positions * result.total_position_step;
     return result;
+}
+
+int64_t all_weights(const WindowItems& w) {
+    const int64_t panel = w.channels * w.block * w.vector_bytes;
+    return w.batches * w.positions * panel * ceil_of(w.vectors, w.block);
 }
 
 WindowCut cut_items(const WindowItems& w, int64_t threads) {

@@ -157,7 +157,7 @@ struct Contraction {
     bool terms = false;
     std::optional<DeviceTile> device;
     bool tiles = false;           // on tile registers (tiles.h): pairs of `vectors` vectors
-    bool weights_inside = false;  // all blocks for a row of points, not all rows for a block
+    bool weights_inside = false;  // all blocks for some points, not all points for a block
     bool batch_inside = false;    // likewise all batches
     // If it is valid, `packed` has the transformed weights: [batch of B…, blocks, positions in a
     // tile, channel, vectors * lanes].

@@ -164,7 +164,8 @@ void WindowKernel::take_numbers() {
     result_.windows = items_;
 }
 
-// Items are batches, groups of blocks of lanes, and blocks of tiles.
+// Items are batches, groups of blocks of lanes, and blocks of tiles. With small weights, a thread
+// gets all groups of its tiles, whose operand is in its cache from the kernel before.
 void WindowKernel::decode_item(Block& out) {
     struct Part {
         VarId var;
@@ -179,6 +180,7 @@ void WindowKernel::decode_item(Block& out) {
     group_ = build_.var({});
     parts.push_back({group_, groups_});
     parts.push_back({tile_block_, tile_blocks_});
+    if (all_weights(items_) <= target_.l2_bytes / 4) std::swap(parts.back(), *(parts.end() - 2));
     ExprId rest = build_.index(result_.function.item);
     for (size_t i = parts.size(); i-- > 0;) {
         const ExprId value = build_.is_integer(parts[i].extent, 1) ? build_.integer(0)

@@ -26,6 +26,8 @@ struct WindowCut {
     // What the code takes, in this order.
     std::vector<int64_t> numbers() const { return {tiles, tile_blocks, in_group, groups}; }
 };
+// Bytes of the packed operand.
+int64_t all_weights(const WindowItems& w);
 // The best division for so many threads. One and two have the same.
 WindowCut cut_items(const WindowItems& items, int64_t threads);
 
