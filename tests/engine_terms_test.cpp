@@ -43,9 +43,9 @@ loop::Target tile_target() {
     return target;
 }
 
-loop::PlanOptions options_for(double share) {
+loop::PlanOptions options_for(double share, Numerics numerics = Numerics::Fast) {
     return {.target = tile_target(),
-            .numerics = Numerics::Fast,
+            .numerics = numerics,
             .least_steps = 1,
             .window_share = 0,
             .term_share = share,
@@ -57,8 +57,9 @@ loop::PlanOptions options_for(double share) {
 
 class PlanRunner {
 public:
-    PlanRunner(interpret::State& state, double share)
-        : state_(state), plan_(loop::make_plan(state.program(), {}, options_for(share))) {}
+    PlanRunner(interpret::State& state, double share, Numerics numerics = Numerics::Fast)
+        : state_(state),
+          plan_(loop::make_plan(state.program(), {}, options_for(share, numerics))) {}
 
     std::string schedules() const {
         std::string text;
@@ -265,6 +266,72 @@ TEST(EngineTerms, FewPointsStayFloats) {
     check(product_of("1, 512", "512, 64", "1, 64", false, true), 512, false);
 }
 
+// ---- f16 ----------------------------------------------------------------------------------------
+
+// Both terms of an f16 are exact, so that default numerics may have them.
+void check_f16(const std::string& text, double products, bool possible = true) {
+    SCOPED_TRACE(text);
+    const auto load = [&](const auto& weight) {
+        return load_text(text, weight, tensor::DType::F16);
+    };
+    const auto state = load(weight);
+    ASSERT_TRUE(state);
+    const NamedArrays inputs = random_inputs(state->program());
+    NamedArrays sizes = inputs;
+    for (auto& [name, items] : sizes) {
+        for (double& value : items[0].reals) value = std::fabs(value);
+    }
+    const auto wanted = run_interpreter(*load(weight), inputs);
+    const auto scale = run_interpreter(*load(size_of_weight), sizes);
+    ASSERT_TRUE(wanted && scale);
+    PlanRunner runner(*state, kAlways, Numerics::Default);
+    EXPECT_EQ(runner.schedules().find(" terms") != std::string::npos, possible)
+        << runner.schedules();
+    const std::vector<double> got = runner.run(inputs);
+    const std::vector<double>& want = wanted->at("y")[0].reals;
+    const std::vector<double>& of = scale->at("y")[0].reals;
+    ASSERT_EQ(got.size(), want.size());
+    size_t equal = 0;
+    for (size_t i = 0; i < want.size(); ++i) {
+        // The sum is rounded to f16: a tiny error may turn into a whole step of that.
+        const double step = std::fmax(std::fabs(want[i]) * 0x1p-10, 0x1p-24);
+        const double error = (0x1p-18 + products * 0x1p-24) * of[i];
+        ASSERT_LE(std::fabs(got[i] - want[i]), step + error) << i;
+        equal += got[i] == want[i];
+    }
+    EXPECT_GE(static_cast<double>(equal), 0.97 * static_cast<double>(want.size()));
+}
+
+TEST(EngineTerms, SumsOfF16AreThoseOfFloats) {
+    check_f16(text_of({1, 64, 8, 16, 64, 1, 1, 0, 1, 1}), 64);
+    check_f16(text_of({1, 32, 14, 14, 32, 3, 1, 1, 1, 1}), 288);
+    check_f16(text_of({1, 3, 23, 23, 24, 7, 2, 3, 1, 1}), 147);
+    check_f16(text_of({2, 17, 7, 7, 33, 3, 1, 1, 1, 1}), 153);
+    check_f16(text_of({1, 48, 9, 9, 96, 3, 1, 1, 1, 2}), 216);
+    for (const bool weights : {true, false}) {
+        check_f16(product_of("19, 77", "77, 21", "19, 21", false, weights), 77);
+        check_f16(product_of("40, 2048", "2048, 33", "40, 33", false, weights), 2048);
+    }
+    check_f16(product_of("3, 24, 64", "3, 37, 64", "3, 24, 37", true, false), 64);
+}
+
+// There the product that is left out would be more than the roundings of the additions.
+TEST(EngineTerms, ShortSumsOfF16StayFloats) {
+    check_f16(product_of("32, 63", "63, 48", "32, 48", false, true), 63, false);
+}
+
+TEST(EngineTerms, SubnormalF16AreNoZeros) {
+    const auto state = load_text(
+        product_of("8, 64", "64, 16", "8, 16", false, false), weight, tensor::DType::F16);
+    ASSERT_TRUE(state);
+    NamedArrays inputs = random_inputs(state->program());
+    for (double& value : inputs.at("a")[0].reals) value = 0x1p-24;
+    for (double& value : inputs.at("w")[0].reals) value = 1000;
+    PlanRunner runner(*state, kAlways, Numerics::Default);
+    ASSERT_NE(runner.schedules().find(" terms"), std::string::npos) << runner.schedules();
+    for (const double value : runner.run(inputs)) EXPECT_EQ(value, 0x1.F4p-9);  // 64000 * 2^-24
+}
+
 // ---- Values at the ends of the range ------------------------------------------------------------
 
 struct Ends {
@@ -392,7 +459,7 @@ std::string schedules_of(const std::string& text, const loop::PlanOptions& optio
     return schedules;
 }
 
-TEST(EngineTerms, OnlyFastNumericsHaveThem) {
+TEST(EngineTerms, OfF32OnlyFastNumericsHaveThem) {
     const std::string text = product_of("256, 256", "256, 256", "256, 256", false, true);
     loop::PlanOptions options{.target = tile_target(), .numerics = Numerics::Fast};
     EXPECT_NE(schedules_of(text, options).find(" terms"), std::string::npos);
@@ -529,13 +596,21 @@ TEST(EngineTerms, CodeThatMakesTermsEqualsItsEvaluation) {
                                  0x1p-126f,
                                  -0x1.234p-130f,
                                  0x1.2345p-118f};
+    // Zeros, one, its neighbours, the largest, the smallest, infinities and NaN.
+    constexpr uint16_t kHalves[] = {0, 0x8000, 0x3C00, 0x3C01, 0xBBFF, 0x7BFF, 0xFBFF, 0x0400,
+                                    0x83FF, 0x0001, 0x8001, 0x7C00, 0xFC00, 0x7E00};
     const auto compiler = codegen::Compiler::create({.numerics = Numerics::Fast});
     ASSERT_TRUE(compiler) << compiler.error().message;
     size_t makers = 0;
-    for (const char* const b : {"48, 64", "48, 37"}) {
-        const std::string text =
-            product_of("24, 48", b, b[4] == '6' ? "24, 64" : "24, 37", false, false);
-        const auto state = load_text(text);
+    const struct {
+        const char *b, *y;
+        tensor::DType real;
+    } cases[] = {{"48, 64", "24, 64", tensor::DType::F32},
+                 {"48, 37", "24, 37", tensor::DType::F32},
+                 {"48, 64", "24, 64", tensor::DType::F16},
+                 {"48, 37", "24, 37", tensor::DType::F16}};
+    for (const auto& [b, y, real] : cases) {
+        const auto state = load_text(product_of("24, 48", b, y, false, false), weight, real);
         ASSERT_TRUE(state);
         loop::Plan plan = loop::make_plan(state->program(), {}, options_for(kAlways));
         for (loop::PlanStep& step : plan.steps) {
@@ -552,6 +627,12 @@ TEST(EngineTerms, CodeThatMakesTermsEqualsItsEvaluation) {
                     for (size_t i = 0; i < floats.size(); ++i) {
                         floats[i] = kValues[interpret::random_bits(3, i) % std::size(kValues)];
                     }
+                    if (plan.storages[id].dtype != tensor::DType::F16) continue;
+                    auto* const bytes = reinterpret_cast<std::byte*>(floats.data());
+                    for (size_t i = 0; i < floats.size(); ++i) {
+                        const uint64_t at = interpret::random_bits(3, i) % std::size(kHalves);
+                        std::memcpy(bytes + 2 * i, &kHalves[at], 2);
+                    }
                 }
                 for (std::vector<float>& floats : memory[side]) {
                     buffers[side].push_back(floats.data());
@@ -567,16 +648,16 @@ TEST(EngineTerms, CodeThatMakesTermsEqualsItsEvaluation) {
             ++makers;
         }
     }
-    EXPECT_EQ(makers, 4U);
+    EXPECT_EQ(makers, 8U);
 }
 
 // As machine code, on this processor.
-TEST(EngineTerms, CodeIsWithinTheBound) {
+void check_code(tensor::DType real, Numerics numerics, double relative) {
     const Conv c{1, 64, 14, 14, 64, 3, 1, 1, 1, 1};
-    const auto state = load_text(text_of(c), weight);
+    const auto state = load_text(text_of(c), weight, real);
     ASSERT_TRUE(state);
     const NamedArrays inputs = random_inputs(state->program());
-    const auto wanted = run_interpreter(*load_text(text_of(c), weight), inputs);
+    const auto wanted = run_interpreter(*load_text(text_of(c), weight, real), inputs);
     ASSERT_TRUE(wanted);
     std::vector<double> first;
     for (const int threads : {1, 2, 3}) {
@@ -585,15 +666,22 @@ TEST(EngineTerms, CodeIsWithinTheBound) {
                                               .threads = threads,
                                               .window_share = 0,
                                               .term_share = kAlways,
-                                              .compiler = {.numerics = Numerics::Fast}});
+                                              .compiler = {.numerics = numerics}});
         ASSERT_TRUE(engine) << engine.error().message;
         const auto got = (*engine)->run(inputs);
         ASSERT_TRUE(got) << got.error().message;
         const std::vector<double>& y = got->at("y")[0].reals;
         if (first.empty()) first = y;
         EXPECT_TRUE(y == first) << threads;
-        for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], wanted->at("y")[0].reals[i], 2e-3);
+        for (size_t i = 0; i < y.size(); ++i) {
+            const double want = wanted->at("y")[0].reals[i];
+            ASSERT_NEAR(y[i], want, 2e-3 + relative * std::fabs(want)) << i;
+        }
     }
+}
+TEST(EngineTerms, CodeIsWithinTheBound) { check_code(tensor::DType::F32, Numerics::Fast, 0); }
+TEST(EngineTerms, CodeOfF16IsWithinTheBound) {
+    check_code(tensor::DType::F16, Numerics::Default, 0x1p-10);
 }
 
 }  // namespace
