@@ -248,7 +248,11 @@ TEST(DeviceSchedule, RowsInRegisters) {
     EXPECT_EQ(softmax("3, 1501", 1), "rows x1, 256 threads");
 }
 
-TEST(DeviceSchedule, RowsSideBySide) { EXPECT_EQ(softmax("3, 20, 41", 1), "rows, a thread each"); }
+// Few long rows have groups, although their elements lie apart.
+TEST(DeviceSchedule, RowsSideBySide) {
+    EXPECT_EQ(softmax("3, 20, 41", 1), "rows, a thread each");
+    EXPECT_EQ(softmax("1, 600, 5", 1), "rows x1, 128 threads");
+}
 
 TEST(DeviceSchedule, RandomRows) {
     for (uint64_t seed = 0; seed < 8; ++seed) {

@@ -20,6 +20,7 @@ constexpr int64_t kMostHeld = 16;    // elements that an item of a group holds
 constexpr int64_t kMostInWarp = 32;  // and an item of a warp
 constexpr int64_t kFewRows = 256;    // they should have groups
 constexpr int64_t kLongRow = 512;    // of few rows
+constexpr int64_t kFewItems = 4096;  // for rows that lie side by side: groups read them better
 constexpr int64_t kGroup = 128;      // items of a group with several rows
 constexpr int64_t kVectorBytes = 16;
 
@@ -245,7 +246,8 @@ int64_t DeviceRows::choose_lanes() {
 }
 
 void DeviceRows::choose_form() {
-    if (are_side_by_side() || length_ <= kShortRow) return;
+    const bool many = count_ >= kFewItems || length_ < kLongRow;
+    if ((many && are_side_by_side()) || length_ <= kShortRow) return;
     held_ = can_hold();
     if (held_) lanes_ = choose_lanes();
     const int64_t vectors = (length_ + lanes_ - 1) / lanes_;
