@@ -7,7 +7,9 @@
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Scalar/Scalarizer.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "codegen/llvm/emit.h"
@@ -61,6 +63,21 @@ llvm::ModulePassManager all_passes(llvm::PassBuilder& passes) {
     return passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
 }
 
+// LLVM 19 crashes when it splits some vectors of doubles (8 floats become doubles, and these
+// bytes). Loads and stores stay vectors.
+llvm::ModulePassManager split_vectors(llvm::PassBuilder&) {
+    llvm::FunctionPassManager functions;
+    functions.addPass(llvm::ScalarizerPass());
+    llvm::ModulePassManager result;
+    result.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(functions)));
+    return result;
+}
+bool has_doubles(const loop::Function& function) {
+    return std::ranges::any_of(function.exprs, [](const loop::Expr& e) {
+        return e.type.kind == loop::Kind::F64 && e.type.lanes > 1;
+    });
+}
+
 // A function that no GPU has: the driver would not find it.
 Result<void> check_calls(const llvm::Module& module) {
     for (const llvm::Function& function : module) {
@@ -99,6 +116,7 @@ Result<MadeObject> PtxMaker::make(const loop::Function& function, const std::str
         return std::unexpected(Error{"a kernel that is not valid: " + problem});
     }
     run_passes(module, *machine_, all_passes);
+    if (has_doubles(function)) run_passes(module, *machine_, split_vectors);
     llvm::SmallVector<char, 0> text;
     llvm::raw_svector_ostream out(text);
     llvm::legacy::PassManager emitter;
