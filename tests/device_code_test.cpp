@@ -10,8 +10,13 @@ namespace lemma {
 namespace {
 
 // All kernels of the model for a device, one text behind the other.
-std::string texts_of(const std::string& model, loop::Numerics numerics = loop::Numerics::Default) {
-    const auto state = testing_support::load_text(model);
+using Types = std::function<void(ir::Program&)>;
+std::string texts_of(
+    const std::string& model,
+    loop::Numerics numerics = loop::Numerics::Default,
+    const Types& types = [](ir::Program&) {}) {
+    const auto state =
+        testing_support::load_text(model, testing_support::large_weight, ir::DType::F32, types);
     auto host = codegen::find_target("");
     if (!state || !host) return "no model or no target";
     const auto compiler =
@@ -210,6 +215,62 @@ graph G {
         EXPECT_TRUE(fast.contains(part)) << part << "\n" << fast;
     }
     for (const std::string& text : {exact, fast}) EXPECT_FALSE(text.contains(".local")) << text;
+}
+
+TEST(DeviceCode, ProductsOfBytes) {
+    using ir::DType;
+    const struct {
+        DType x, f;
+        const char* text;
+    } cases[] = {{DType::U8, DType::I8, "s32.u8.s8.s32"},
+                 {DType::I8, DType::I8, "s32.s8.s8.s32"},
+                 {DType::U8, DType::U8, "s32.u8.u8.s32"},
+                 {DType::I8, DType::U8, "s32.s8.u8.s32"}};
+    for (const auto& [x, f, text] : cases) {
+        const auto types = [&](ir::Program& program) {
+            for (ir::Tensor& tensor : program.tensors) {
+                if (tensor.name == "x") tensor.dtype = x;
+                if (tensor.name == "f") tensor.dtype = f;
+                if (tensor.name == "y") tensor.dtype = DType::I32;
+            }
+        };
+        const std::string all = texts_of(R"(
+operator product {
+    @input { x: int[m, k]; f: int[k, n]; }
+    @output { y: int[m, n]; }
+    @lower { y[i, j] = 0, i < m, j < n; y[i, j] += x[i, t] * f[t, j], i < m, j < n, t < k; }
+}
+graph G {
+    @input { x: int[64, 128]; f: int[128, 96]; }
+    @output { y: int[64, 96]; }
+    @compose { y = product(x, f); }
+})",
+                                         loop::Numerics::Default,
+                                         types);
+        EXPECT_TRUE(all.contains(std::string("mma.sync.aligned.m16n8k32.row.col.") + text)) << all;
+        EXPECT_TRUE(all.contains("cp.async.cg.shared.global")) << all;
+        EXPECT_FALSE(all.contains(".local")) << all;
+    }
+}
+
+// Doubles in between: LLVM crashed on vectors of them.
+TEST(DeviceCode, StrictBytes) {
+    const std::string text = texts_of(R"(
+operator rounded {
+    @input { x: real[n]; }
+    @output { y: int[n]; }
+    @lower { y[i,] = int((x[i,] >> 0.0) << 255.0), i < n; }
+}
+graph G { @input { x: real[4194304]; } @output { y: int[4194304]; } @compose { y = rounded(x); } })",
+                                      loop::Numerics::Strict,
+                                      [](ir::Program& program) {
+                                          for (ir::Tensor& tensor : program.tensors) {
+                                              if (tensor.name == "y") tensor.dtype = ir::DType::U8;
+                                          }
+                                      });
+    EXPECT_TRUE(text.contains("ld.global.nc.v4.f32")) << text;
+    EXPECT_TRUE(text.contains("cvt.f64.f32")) << text;
+    EXPECT_TRUE(text.contains("st.global.v2")) << text;
 }
 
 // Functions of reals are our own, without a library; roots and quotients are rounded once.

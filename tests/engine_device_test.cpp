@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "engine/engine.h"
+#include "interpret/random.h"
 #include "session/tensors.h"
 #include "support/engine_models.h"
 #include "support/test_device.h"
@@ -61,20 +62,22 @@ struct Runs {
     int count = 3;  // with changing inputs
     loop::Numerics numerics = loop::Numerics::Default;
     ir::DType real = ir::DType::F32;
+    std::function<void(ir::Program&)> types = [](ir::Program&) {};  // changes them
+    testing_support::WeightOf weight = small_weight;
 
     double tolerance() const {
         if (real != ir::DType::F32) return real == ir::DType::F16 ? 2e-3 : 2e-2;
         return numerics == loop::Numerics::Fast ? 2e-3 : 1e-5;
     }
 };
-constexpr Runs kOneRun{1};
+const Runs kOneRun{1};
 
 Counts compare(const std::string& body,
                const Runs& runs = {},
                const std::function<void(NamedArrays&, int)>& change = {}) {
     const std::string text = "import layout; import linalg; import math; import nn;\n" + body;
-    const auto oracle = load_text(text, small_weight, runs.real);
-    const auto own = load_text(text, small_weight, runs.real);
+    const auto oracle = load_text(text, runs.weight, runs.real, runs.types);
+    const auto own = load_text(text, runs.weight, runs.real, runs.types);
     Counts counts;
     if (!oracle || !own) return counts;
     const auto device = std::make_shared<TestDevice>();
@@ -263,6 +266,92 @@ graph G {{
                                                  steps);
             const Counts counts = compare(text, {1, loop::Numerics::Default, type});
             EXPECT_TRUE(counts.schedule.starts_with("matrices")) << counts.schedule;
+        }
+    }
+}
+
+// Bytes in groups of four, where they lie side by side or a halo fills the last group; weights, and
+// factors that change.
+TEST(EngineDevice, ProductsOfBytes) {
+    constexpr const char* kText = R"(
+operator conv {{
+    @attrib {{ pad: int; stride: int; }}
+    @input {{ x: int[c, h, w]; f: int[m, c, k, l]; }}
+    @using {{ v = (h + 2 * pad - k) / stride + 1; u = (w + 2 * pad - l) / stride + 1; }}
+    @output {{ y: int[m, v, u]; }}
+    @lower {{
+        y[o, i, j] = 7, o < m, i < v, j < u;
+        y[o, i, j] += x[a, |stride * i + p - pad|, |stride * j + q - pad|] * f[o, a, p, q],
+            o < m, i < v, j < u, a < c, p < k, q < l;
+    }}
+}}
+operator scaled {{
+    @input {{ y: int[m, v, u]; }}
+    @output {{ z: real[m, v, u]; }}
+    @lower {{ z[o, i, j] = real(y[o, i, j]) * 0.25, o < m, i < v, j < u; }}
+}}
+graph G {{
+    @input {{ x: int[{0}, {1}, {2}]; {9} }}
+    @output {{ y: int[{3}, {7}, {8}]; z: real[{3}, {7}, {8}]; }}
+    {10}
+    @compose {{ y = conv{{pad={5}, stride={6}}}(x, f); z = scaled(y); }}
+}})";
+    struct Sizes {
+        int channels, height, width, outputs, kernel, pad, stride;
+    };
+    constexpr Sizes kSizes[] = {{64, 8, 10, 32, 1, 0, 1},
+                                {8, 7, 9, 21, 3, 1, 1},
+                                {12, 13, 11, 40, 3, 1, 2},
+                                {256, 3, 4, 17, 1, 0, 1},
+                                {3, 9, 9, 16, 3, 1, 1},
+                                {2, 5, 17, 9, 2, 0, 1}};
+    using ir::DType;
+    constexpr DType kTypes[][2] = {{DType::U8, DType::I8},
+                                   {DType::I8, DType::I8},
+                                   {DType::U8, DType::U8},
+                                   {DType::I8, DType::U8}};
+    const auto bytes = [](NamedArrays& inputs, int) {
+        for (auto& [name, items] : inputs) {
+            std::vector<int64_t>& all = items[0].integers;
+            for (size_t i = 0; i < all.size(); ++i) {
+                all[i] = static_cast<int64_t>(interpret::random_bits(name[0], i) % 256);
+            }
+            items[0].round();
+        }
+    };
+    size_t cases = 0;
+    for (const Sizes& s : kSizes) {
+        for (const bool weights : {false, true}) {
+            const auto& [x, f] = kTypes[cases++ % std::size(kTypes)];
+            const std::string declared =
+                fmt::format("f: int[{0}, {1}, {2}, {2}];", s.outputs, s.channels, s.kernel);
+            const std::string text = fmt::format(kText,
+                                                 s.channels,
+                                                 s.height,
+                                                 s.width,
+                                                 s.outputs,
+                                                 s.kernel,
+                                                 s.pad,
+                                                 s.stride,
+                                                 (s.height + 2 * s.pad - s.kernel) / s.stride + 1,
+                                                 (s.width + 2 * s.pad - s.kernel) / s.stride + 1,
+                                                 weights ? "" : declared,
+                                                 weights ? "@variable { " + declared + " }" : "");
+            Runs runs = kOneRun;
+            runs.types = [&](ir::Program& program) {
+                for (ir::Tensor& tensor : program.tensors) {
+                    if (tensor.name == "x") tensor.dtype = x;
+                    if (tensor.name == "f") tensor.dtype = f;
+                    if (tensor.name == "y") tensor.dtype = DType::I32;
+                }
+            };
+            runs.weight = [&](const std::string&, uint64_t i) {
+                const auto value = static_cast<double>(interpret::random_bits(5, i) % 256);
+                return f == DType::I8 ? value - 128 : value;
+            };
+            const Counts counts = compare(text, runs, bytes);
+            EXPECT_TRUE(counts.schedule.starts_with("matrices")) << counts.schedule;
+            EXPECT_EQ(counts.on_processor, 0) << text;
         }
     }
 }

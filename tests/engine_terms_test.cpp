@@ -321,8 +321,8 @@ TEST(EngineTerms, ShortSumsOfF16StayFloats) {
 }
 
 TEST(EngineTerms, SubnormalF16AreNoZeros) {
-    const auto state = load_text(
-        product_of("8, 64", "64, 16", "8, 16", false, false), weight, tensor::DType::F16);
+    const auto state =
+        load_text(product_of("8, 64", "64, 16", "8, 16", false, false), weight, tensor::DType::F16);
     ASSERT_TRUE(state);
     NamedArrays inputs = random_inputs(state->program());
     for (double& value : inputs.at("a")[0].reals) value = 0x1p-24;
@@ -597,8 +597,20 @@ TEST(EngineTerms, CodeThatMakesTermsEqualsItsEvaluation) {
                                  -0x1.234p-130f,
                                  0x1.2345p-118f};
     // Zeros, one, its neighbours, the largest, the smallest, infinities and NaN.
-    constexpr uint16_t kHalves[] = {0, 0x8000, 0x3C00, 0x3C01, 0xBBFF, 0x7BFF, 0xFBFF, 0x0400,
-                                    0x83FF, 0x0001, 0x8001, 0x7C00, 0xFC00, 0x7E00};
+    constexpr uint16_t kHalves[] = {0,
+                                    0x8000,
+                                    0x3C00,
+                                    0x3C01,
+                                    0xBBFF,
+                                    0x7BFF,
+                                    0xFBFF,
+                                    0x0400,
+                                    0x83FF,
+                                    0x0001,
+                                    0x8001,
+                                    0x7C00,
+                                    0xFC00,
+                                    0x7E00};
     const auto compiler = codegen::Compiler::create({.numerics = Numerics::Fast});
     ASSERT_TRUE(compiler) << compiler.error().message;
     size_t makers = 0;

@@ -91,6 +91,7 @@ public:
     Value any_value(ExprId id) { return value(id); }
     void set(loop::LocalId local, Value value) { locals_[local.value] = std::move(value); }
     double real(loop::LocalId local) const { return locals_[local.value][0].real; }
+    int64_t integer(loop::LocalId local) const { return locals_[local.value][0].integer; }
     void statement(const loop::Stmt& statement) { one_of(statement); }
     // The values of a block that begins are forgotten at its end.
     size_t mark() const { return log_.size(); }
@@ -700,13 +701,16 @@ private:
                 std::ranges::transform(s.a, matrices.a[i].begin(), word);
                 std::ranges::transform(s.b, matrices.b[i].begin(), word);
                 std::ranges::transform(s.totals, matrices.totals[i].begin(), [&](auto local) {
-                    return static_cast<float>(thread.real(local));
+                    return of_bytes(s.products) ? static_cast<double>(thread.integer(local))
+                                                : thread.real(local);
                 });
             }
             loop::multiply_matrices(s.products, matrices);
             for (size_t i = 0; i < loop::kWarp; ++i) {
                 for (size_t j = 0; j < s.totals.size(); ++j) {
-                    threads_[warp + i].set(s.totals[j], {{matrices.totals[i][j], 0}});
+                    const double total = matrices.totals[i][j];
+                    const auto whole = of_bytes(s.products) ? static_cast<int64_t>(total) : 0;
+                    threads_[warp + i].set(s.totals[j], {{total, whole}});
                 }
             }
         }

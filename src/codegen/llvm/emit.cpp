@@ -305,7 +305,8 @@ void Emitter::multiply(const loop::MatrixStmt& s) {
     std::array<Value*, 4> totals{}, a{};
     std::array<Value*, 2> words{};
     std::ranges::transform(s.totals, totals.begin(), [&](loop::LocalId id) {
-        return b_.CreateLoad(b_.getFloatTy(), locals_[id.value]);
+        llvm::Type* const type = of_bytes(s.products) ? b_.getInt32Ty() : b_.getFloatTy();
+        return b_.CreateLoad(type, locals_[id.value]);
     });
     std::ranges::transform(s.a, a.begin(), [&](ExprId id) { return value(id); });
     std::ranges::transform(s.b, words.begin(), [&](ExprId id) { return value(id); });

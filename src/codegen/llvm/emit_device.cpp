@@ -208,6 +208,26 @@ void emit_await(llvm::IRBuilder<>& b, int64_t later) {
         intrinsic::nvvm_cp_async_wait_group, {}, {b.getInt32(static_cast<uint32_t>(later))});
 }
 
+static intrinsic::ID matrix_intrinsic(loop::MatrixProducts products) {
+    switch (products) {
+        case loop::MatrixProducts::Tf32:
+            return intrinsic::nvvm_mma_m16n8k8_row_col_tf32;
+        case loop::MatrixProducts::F16:
+            return intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32;
+        case loop::MatrixProducts::Bf16:
+            return intrinsic::nvvm_mma_m16n8k16_row_col_bf16;
+        case loop::MatrixProducts::U8:
+            return intrinsic::nvvm_mma_m16n8k32_row_col_u8;
+        case loop::MatrixProducts::U8I8:
+            return intrinsic::nvvm_mma_m16n8k32_row_col_u8_s8;
+        case loop::MatrixProducts::I8U8:
+            return intrinsic::nvvm_mma_m16n8k32_row_col_s8_u8;
+        case loop::MatrixProducts::I8:
+            return intrinsic::nvvm_mma_m16n8k32_row_col_s8;
+    }
+    return intrinsic::not_intrinsic;
+}
+
 std::array<Value*, 4> emit_matrix(llvm::IRBuilder<>& b,
                                   loop::MatrixProducts products,
                                   const std::array<Value*, 4>& totals,
@@ -218,7 +238,7 @@ std::array<Value*, 4> emit_matrix(llvm::IRBuilder<>& b,
         if (products == MatrixProducts::F16) {
             return b.CreateBitCast(v, llvm::FixedVectorType::get(b.getHalfTy(), 2));
         }
-        if (products == MatrixProducts::Bf16) return v;
+        if (products != MatrixProducts::Tf32) return v;
         return b.CreateIntrinsic(
             intrinsic::nvvm_f2tf32_rna, {}, {b.CreateBitCast(v, b.getFloatTy())});
     };
@@ -226,11 +246,7 @@ std::array<Value*, 4> emit_matrix(llvm::IRBuilder<>& b,
     for (Value* const v : a) arguments.push_back(word(v));
     for (Value* const v : words_of_b) arguments.push_back(word(v));
     arguments.insert(arguments.end(), totals.begin(), totals.end());
-    const intrinsic::ID id =
-        products == MatrixProducts::Tf32  ? intrinsic::nvvm_mma_m16n8k8_row_col_tf32
-        : products == MatrixProducts::F16 ? intrinsic::nvvm_mma_m16n8k16_row_col_f32_f32
-                                          : intrinsic::nvvm_mma_m16n8k16_row_col_bf16;
-    Value* const all = b.CreateIntrinsic(id, {}, arguments);
+    Value* const all = b.CreateIntrinsic(matrix_intrinsic(products), {}, arguments);
     std::array<Value*, 4> result{};
     for (unsigned i = 0; i < 4; ++i) result[i] = b.CreateExtractValue(all, i);
     return result;

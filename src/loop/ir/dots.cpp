@@ -57,7 +57,7 @@ double tf32_of(uint32_t bits) {
     return std::bit_cast<float>((bits + 0x1000U) & 0xFFFFE000U);
 }
 
-// The product of two words: of floats, or of two pairs.
+// The product of two words: of floats, of two pairs, or of four bytes each.
 double multiply_words(MatrixProducts products, uint32_t a, uint32_t b) {
     switch (products) {
         case MatrixProducts::Tf32:
@@ -67,6 +67,14 @@ double multiply_words(MatrixProducts products, uint32_t a, uint32_t b) {
                        tensor::from_f16(static_cast<uint16_t>(b)) +
                    tensor::from_f16(static_cast<uint16_t>(a >> 16)) *
                        tensor::from_f16(static_cast<uint16_t>(b >> 16));
+        case MatrixProducts::U8:
+            return static_cast<double>(dot_bytes(0, a, b, 0));
+        case MatrixProducts::I8U8:
+            return static_cast<double>(dot_bytes(0, a, b, 1));
+        case MatrixProducts::U8I8:
+            return static_cast<double>(dot_bytes(0, a, b, 2));
+        case MatrixProducts::I8:
+            return static_cast<double>(dot_bytes(0, a, b, 3));
         case MatrixProducts::Bf16:
             break;
     }
@@ -84,13 +92,13 @@ void multiply_matrices(MatrixProducts products, WarpMatrices& matrices) {
         for (size_t i = 0; i < 4; ++i) {
             const size_t row = item / 4;  // or eight rows below
             const size_t column = 2 * (item % 4) + i % 2;
-            double sum = static_cast<double>(from.totals[item][i]);
+            double sum = from.totals[item][i];
             for (size_t word = 0; word < 8; ++word) {
                 const uint32_t a = from.a[4 * row + word % 4][i / 2 + 2 * (word / 4)];
                 const uint32_t b = from.b[4 * column + word % 4][word / 4];
                 sum += multiply_words(products, a, b);
             }
-            matrices.totals[item][i] = static_cast<float>(sum);
+            matrices.totals[item][i] = of_bytes(products) ? sum : static_cast<float>(sum);
         }
     }
 }

@@ -38,11 +38,11 @@ struct TileSizes {
 void multiply_tiles(const TileSizes& sizes, const TileData& a, const TileData& b, TileData& total);
 
 // What the items of a warp have of the matrices of a MatrixStmt. The products of a total are added
-// exactly, and the sum is rounded once.
+// exactly, and the sum is rounded once. Those of bytes must fit 32 bits.
 struct WarpMatrices {
     std::array<std::array<uint32_t, 4>, kWarp> a;
     std::array<std::array<uint32_t, 2>, kWarp> b;
-    std::array<std::array<float, 4>, kWarp> totals;
+    std::array<std::array<double, 4>, kWarp> totals;
 };
 void multiply_matrices(MatrixProducts products, WarpMatrices& matrices);
 

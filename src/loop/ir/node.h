@@ -231,7 +231,8 @@ struct CopyStmt {
 // - of A, 16 rows of 8 words: words i % 4 of rows i / 4 and i / 4 + 8, words i % 4 + 4 of both;
 // - of B, 8 columns of 8 words: words i % 4 and i % 4 + 4 of column i / 4;
 // - of the totals: columns 2 * (i % 4) and the next one of row i / 4, then of row i / 4 + 8.
-enum class MatrixProducts : uint8_t { Tf32, F16, Bf16 };
+enum class MatrixProducts : uint8_t { Tf32, F16, Bf16, U8, U8I8, I8U8, I8 };
+inline bool of_bytes(MatrixProducts products) { return products >= MatrixProducts::U8; }
 struct MatrixStmt {
     MatrixProducts products{};
     std::array<LocalId, 4> totals;

@@ -143,6 +143,14 @@ static const char* products_text(MatrixProducts products) {
             return "f16";
         case MatrixProducts::Bf16:
             return "bf16";
+        case MatrixProducts::U8:
+            return "u8";
+        case MatrixProducts::U8I8:
+            return "u8 i8";
+        case MatrixProducts::I8U8:
+            return "i8 u8";
+        case MatrixProducts::I8:
+            return "i8";
     }
     return "?";
 }
@@ -495,8 +503,9 @@ private:
     }
 
     void matrix(const MatrixStmt& s) {
+        const Type type{of_bytes(s.products) ? Kind::I32 : Kind::F32};
         for (const LocalId total : s.totals) {
-            if (f_.locals[total.value].type != Type{Kind::F32}) fail("a total of another type");
+            if (f_.locals[total.value].type != type) fail("a total of another type");
         }
         const auto word = [&](ExprId id) {
             expr(id);

@@ -303,7 +303,7 @@ Planner::Body Planner::plan_region(const std::vector<ir::OpId>& operations,
     graph.results = results;
     graph.least_steps = options_.least_steps;
     if (scope.kind == RegionKind::Main) graph.carried = options_.carried;
-    graph.byte_products = options_.target.byte_dots;
+    graph.byte_products = options_.target.byte_dots || options_.target.device;
     graph.bf16_products = options_.target.bf16_tiles || options_.target.bf16_dots;
     graph.lanes = options_.target.lanes();
     graph.device = options_.target.device;

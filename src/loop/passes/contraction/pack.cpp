@@ -167,7 +167,8 @@ void add_scratch(StageGraph& graph, FusionGroup& group, const Target& target) {
     group.writes.push_back(c.window->scratch);
 }
 
-// The group that adds the parts of the sum, if it is split.
+// The group that adds the parts of the sum, if it is split. Bytes that do not lie in groups of four
+// stay plain loops.
 std::optional<FusionGroup> choose_for_device(RegionGraph& region,
                                              FusionGroup& group,
                                              const Target& target,
@@ -175,7 +176,10 @@ std::optional<FusionGroup> choose_for_device(RegionGraph& region,
     Contraction& c = *group.contraction;
     const bool fast = numerics == Numerics::Fast;
     std::optional<FusionGroup> adding;
-    group_steps(region, group, target);
+    if (!group_steps(region, group, target) && c.kind == Kind::I32) {
+        group.contraction.reset();
+        return adding;
+    }
     const int64_t parts = choose_device_tile(region.graph.pool, region.places, target, fast, c);
     if (parts > 1) adding = split_sum(region, group, parts);
     if (adding) choose_device_tile(region.graph.pool, region.places, target, fast, c);

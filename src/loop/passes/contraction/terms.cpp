@@ -15,8 +15,8 @@ namespace lemma::loop {
 namespace {
 
 constexpr int64_t kTerms = 2;
-// Of f16, both terms are exact. The product of the two rests, which is left out, is at most 2^-18 of
-// the product: not more than the rounding of so many additions.
+// Of f16, both terms are exact. The product of the two rests, which is left out, is at most 2^-18
+// of the product: not more than the rounding of so many additions.
 constexpr int64_t kLeastProducts = 64;
 
 bool contains(const std::vector<VarId>& vars, VarId var) {

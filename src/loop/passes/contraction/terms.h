@@ -11,9 +11,10 @@
 namespace lemma::loop {
 
 // Gives the contractions that pay a tensor of terms as operand A: those of f32 with fast numerics
-// only, those of f16 also with default numerics, because their terms are exact. They must take at most `share` of the time otherwise. A contraction that makes the operand stores the
-// terms with its result, or instead of it; elsewhere a map makes them. Returns the number of
-// contractions with terms.
+// only, those of f16 also with default numerics, because their terms are exact. They must take at
+// most `share` of the time otherwise. A contraction that makes the operand stores the terms with
+// its result, or instead of it; elsewhere a map makes them. Returns the number of contractions with
+// terms.
 int find_terms(RegionGraph& region, const Target& target, Numerics numerics, double share);
 
 // The two terms of a float.

@@ -105,8 +105,10 @@ bool suits_device(const Stage& stage, const StagePool& pool, const Contraction& 
     };
     // Zeros fill the last section of a sum of products.
     const bool whole = c.product || extent(c.reduced) % DeviceTile().section == 0;
-    return stage.combine == ir::FormulaOp::Sum && whole && c.kind == Kind::F32 && !c.lane_in_a &&
-           !stage.kept && pool.extent(c.lane) >= kLeastExtent && extent(c.points) >= kLeastExtent &&
+    // Bytes are multiplied in groups of four.
+    const bool known = c.kind == Kind::F32 || (c.kind == Kind::I32 && c.inner.valid());
+    return stage.combine == ir::FormulaOp::Sum && whole && known && !c.lane_in_a && !stage.kept &&
+           pool.extent(c.lane) >= kLeastExtent && extent(c.points) >= kLeastExtent &&
            extent(c.reduced) >= kLeastExtent && is_for_device(stage, pool);
 }
 
@@ -175,6 +177,11 @@ std::optional<MatrixProducts> matrix_products(const StagePool& pool,
     };
     const tensor::DType a = dtype_of(c.a), b = dtype_of(c.b);
     if (!c.product) return std::nullopt;
+    if (c.kind == Kind::I32) {
+        const bool u8 = b == tensor::DType::U8;
+        if (a == tensor::DType::U8) return u8 ? MatrixProducts::U8 : MatrixProducts::U8I8;
+        return u8 ? MatrixProducts::I8U8 : MatrixProducts::I8;
+    }
     if (c.group > 1) return a == tensor::DType::F16 ? MatrixProducts::F16 : MatrixProducts::Bf16;
     if (fast || (a != tensor::DType::F32 && b != tensor::DType::F32)) return MatrixProducts::Tf32;
     return std::nullopt;
@@ -207,8 +214,8 @@ int64_t choose_device_tile(const StagePool& pool,
     c.blocks = ceil_of(pool.extent(c.lane), c.device->columns);
     int64_t best = 1;
     double least = one.cost;
-    // Distances are known when their whole sums are.
-    const int64_t most = c.squares.valid() ? 1 : kMostParts;
+    // Distances are known when their whole sums are. Parts of sums are floats.
+    const int64_t most = c.squares.valid() || c.kind != Kind::F32 ? 1 : kMostParts;
     for (int64_t parts = 2; parts <= most && longest % parts == 0; parts *= 2) {
         if (longest / parts < kLeastPart) break;
         const double cost = cheapest(whole, parts, products, c).cost;

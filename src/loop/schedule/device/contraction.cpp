@@ -178,9 +178,11 @@ void DeviceContraction::add_buffers() {
     a_.row = t_.section + kApart;
     b_.row = t_.columns + (t_.products ? kMatrixApart : 0);
     const int64_t buffers = t_.slices * t_.stages;
-    const tensor::DType dtype = unit_ > 1 ? places_.at(tensor_of(a)).dtype : tensor::DType::F32;
-    a_.to = build_.shared(dtype, buffers * words_of_a() * unit_);
-    b_.to = build_.shared(dtype, buffers * words_of_b() * unit_);
+    const auto dtype_of = [&](ExprId operand) {
+        return unit_ > 1 ? places_.at(tensor_of(pool_[operand])).dtype : tensor::DType::F32;
+    };
+    a_.to = build_.shared(dtype_of(c_.a), buffers * words_of_a() * unit_);
+    b_.to = build_.shared(dtype_of(c_.b), buffers * words_of_b() * unit_);
 }
 
 // ---- Items --------------------------------------------------------------------------------------
@@ -327,14 +329,15 @@ void DeviceContraction::copy_one(
         return;
     }
     // Other types become floats on the way.
+    const Kind kind = c_.kind == Kind::I32 ? Kind::Int : Kind::F32;
     for (int64_t i = 0; i < copies.words * unit_; ++i) {
-        const LocalId held = build_.local({Kind::F32, 1});
-        out.push_back({Set{held, build_.real(0, Kind::F32)}});
+        const LocalId held = build_.local({kind, 1});
+        out.push_back({Set{held, build_.cast(number(0), kind)}});
         when(wanted, build_, out, [&](Block& block) {
             Address source = from.address;
             source.offset += i;
             const ExprId value = build_.load(from.buffer, std::move(source));
-            block.push_back({Set{held, build_.cast(value, Kind::F32)}});
+            block.push_back({Set{held, build_.cast(value, kind)}});
         });
         Address target = to;
         target.offset += i;
@@ -432,14 +435,16 @@ void DeviceContraction::start_totals(Block& out) {
     }
     totals_.assign(row_at_.size(), std::vector<LocalId>(column_at_.size()));
     for (auto& row : totals_) {
-        for (LocalId& total : row) total = build_.local({Kind::F32, 1});
+        for (LocalId& total : row) total = build_.local({c_.kind, 1});
     }
     zero_totals(out);
 }
 
 void DeviceContraction::zero_totals(Block& out) {
     for (const auto& row : totals_) {
-        for (const LocalId total : row) out.push_back({Set{total, build_.real(0, Kind::F32)}});
+        for (const LocalId total : row) {
+            out.push_back({Set{total, build_.cast(number(0), c_.kind)}});
+        }
     }
 }
 
@@ -556,7 +561,8 @@ void DeviceContraction::multiply_matrices(VarId buffer, Block& out) {
 // Adds the totals of the second half of the slices to those of the first, until one is left.
 void DeviceContraction::join_slices(Block& out) {
     const int64_t own = std::ssize(row_at_) * std::ssize(column_at_);
-    const BufferId parts = build_.shared(tensor::DType::F32, t_.slices / 2 * own * threads());
+    const tensor::DType dtype = c_.kind == Kind::I32 ? tensor::DType::I32 : tensor::DType::F32;
+    const BufferId parts = build_.shared(dtype, t_.slices / 2 * own * threads());
     const ExprId slice = build_.index(slice_);
     const auto each = [&](int64_t first, const auto& visit) {
         int64_t i = -first * own;
@@ -575,7 +581,8 @@ void DeviceContraction::join_slices(Block& out) {
         const ExprId still = binary(Op::Less, slice, 2 * half);
         when(build_.make(Op::And, {second, still}), build_, out, [&](Block& block) {
             each(half, [&](LocalId total, Address at) {
-                block.push_back({StoreStmt{parts, std::move(at), build_.get(total), {}}});
+                const ExprId value = build_.cast(build_.get(total), kind_of(dtype));
+                block.push_back({StoreStmt{parts, std::move(at), value, {}}});
             });
         });
         build_.stored();
@@ -583,7 +590,8 @@ void DeviceContraction::join_slices(Block& out) {
         when(binary(Op::Less, slice, half), build_, out, [&](Block& block) {
             each(0, [&](LocalId total, Address at) {
                 const ExprId other = build_.load(parts, std::move(at));
-                block.push_back({Set{total, build_.make(Op::Add, {build_.get(total), other})}});
+                const ExprId sum = build_.make(Op::Add, {build_.get(total), other});
+                block.push_back({Set{total, build_.cast(sum, c_.kind)}});
             });
         });
         out.push_back({Barrier{}});
@@ -684,7 +692,7 @@ void DeviceContraction::store(Block& out) {
         lower_.set_lanes(static_cast<uint16_t>(width), {});
         ExprId value = vector_of(row, column, width);
         if (!starts_at_zero) {
-            const ExprId initial = build_.cast(lower_.value(stage_.initial), Kind::F32);
+            const ExprId initial = build_.cast(lower_.value(stage_.initial), c_.kind);
             value = build_.make(Op::Add, {value, initial});
         }
         if (stage_.finish.valid()) {
