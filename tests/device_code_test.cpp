@@ -227,13 +227,6 @@ TEST(DeviceCode, ProductsOfBytes) {
                  {DType::U8, DType::U8, "s32.u8.u8.s32"},
                  {DType::I8, DType::U8, "s32.s8.u8.s32"}};
     for (const auto& [x, f, text] : cases) {
-        const auto types = [&](ir::Program& program) {
-            for (ir::Tensor& tensor : program.tensors) {
-                if (tensor.name == "x") tensor.dtype = x;
-                if (tensor.name == "f") tensor.dtype = f;
-                if (tensor.name == "y") tensor.dtype = DType::I32;
-            }
-        };
         const std::string all = texts_of(R"(
 operator product {
     @input { x: int[m, k]; f: int[k, n]; }
@@ -246,7 +239,7 @@ graph G {
     @compose { y = product(x, f); }
 })",
                                          loop::Numerics::Default,
-                                         types);
+                                         testing_support::with_types(x, f, DType::I32));
         EXPECT_TRUE(all.contains(std::string("mma.sync.aligned.m16n8k32.row.col.") + text)) << all;
         EXPECT_TRUE(all.contains("cp.async.cg.shared.global")) << all;
         EXPECT_FALSE(all.contains(".local")) << all;
@@ -255,19 +248,16 @@ graph G {
 
 // Doubles in between: LLVM crashed on vectors of them.
 TEST(DeviceCode, StrictBytes) {
-    const std::string text = texts_of(R"(
+    const std::string text =
+        texts_of(R"(
 operator rounded {
     @input { x: real[n]; }
     @output { y: int[n]; }
     @lower { y[i,] = int((x[i,] >> 0.0) << 255.0), i < n; }
 }
 graph G { @input { x: real[4194304]; } @output { y: int[4194304]; } @compose { y = rounded(x); } })",
-                                      loop::Numerics::Strict,
-                                      [](ir::Program& program) {
-                                          for (ir::Tensor& tensor : program.tensors) {
-                                              if (tensor.name == "y") tensor.dtype = ir::DType::U8;
-                                          }
-                                      });
+                 loop::Numerics::Strict,
+                 testing_support::with_types(ir::DType::F32, ir::DType::F32, ir::DType::U8));
     EXPECT_TRUE(text.contains("ld.global.nc.v4.f32")) << text;
     EXPECT_TRUE(text.contains("cvt.f64.f32")) << text;
     EXPECT_TRUE(text.contains("st.global.v2")) << text;

@@ -25,6 +25,7 @@ using tensor::Tensor;
 using testing_support::load_text;
 using testing_support::random_inputs;
 using testing_support::run_interpreter;
+using testing_support::with_types;
 
 constexpr const char* kConvolution = R"(
 operator conv {{
@@ -64,25 +65,9 @@ std::string convolution(const Sizes& s, const char* type) {
                s.stride);
 }
 
-// Changes the types of two inputs and of the result.
-auto with_types(DType x, DType f, DType y) {
-    return [=](ir::Program& program) {
-        for (ir::Tensor& tensor : program.tensors) {
-            if (tensor.name == "x") tensor.dtype = x;
-            if (tensor.name == "f") tensor.dtype = f;
-            if (tensor.name == "y") tensor.dtype = y;
-        }
-    };
-}
-
 NamedArrays random_bytes(const ir::Program& program) {
     NamedArrays inputs = random_inputs(program);
-    for (auto& [name, items] : inputs) {
-        for (size_t i = 0; i < items[0].integers.size(); ++i) {
-            items[0].integers[i] = static_cast<int64_t>(interpret::random_bits(name[0], i) % 256);
-        }
-        items[0].round();
-    }
+    testing_support::fill_with_bytes(inputs);
     return inputs;
 }
 

@@ -310,19 +310,12 @@ graph G {{
                                    {DType::I8, DType::I8},
                                    {DType::U8, DType::U8},
                                    {DType::I8, DType::U8}};
-    const auto bytes = [](NamedArrays& inputs, int) {
-        for (auto& [name, items] : inputs) {
-            std::vector<int64_t>& all = items[0].integers;
-            for (size_t i = 0; i < all.size(); ++i) {
-                all[i] = static_cast<int64_t>(interpret::random_bits(name[0], i) % 256);
-            }
-            items[0].round();
-        }
-    };
-    size_t cases = 0;
-    for (const Sizes& s : kSizes) {
+    const auto bytes = [](NamedArrays& inputs, int) { testing_support::fill_with_bytes(inputs); };
+    // Each pair of types with weights and without.
+    for (size_t size = 0; size < std::size(kSizes); ++size) {
+        const Sizes& s = kSizes[size];
         for (const bool weights : {false, true}) {
-            const auto& [x, f] = kTypes[cases++ % std::size(kTypes)];
+            const auto& [x, f] = kTypes[(size + (weights ? 1 : 0)) % std::size(kTypes)];
             const std::string declared =
                 fmt::format("f: int[{0}, {1}, {2}, {2}];", s.outputs, s.channels, s.kernel);
             const std::string text = fmt::format(kText,
@@ -338,13 +331,7 @@ graph G {{
                                                  weights ? "" : declared,
                                                  weights ? "@variable { " + declared + " }" : "");
             Runs runs = kOneRun;
-            runs.types = [&](ir::Program& program) {
-                for (ir::Tensor& tensor : program.tensors) {
-                    if (tensor.name == "x") tensor.dtype = x;
-                    if (tensor.name == "f") tensor.dtype = f;
-                    if (tensor.name == "y") tensor.dtype = DType::I32;
-                }
-            };
+            runs.types = testing_support::with_types(x, f, DType::I32);
             runs.weight = [&](const std::string&, uint64_t i) {
                 const auto value = static_cast<double>(interpret::random_bits(5, i) % 256);
                 return f == DType::I8 ? value - 128 : value;

@@ -131,16 +131,20 @@ struct Errors {
     double mean = 0, largest = 0;  // relative to the sum of the sizes of the products
 };
 
+NamedArrays sizes_of(NamedArrays inputs) {
+    for (auto& [name, items] : inputs) {
+        for (double& value : items[0].reals) value = std::fabs(value);
+    }
+    return inputs;
+}
+
 // The model's output is one sum of products for each element, without anything behind it.
 Errors check(const std::string& text, double products, bool possible = true) {
     const auto state = load_text(text, weight);
     EXPECT_TRUE(state);
     if (!state) return {};
     const NamedArrays inputs = random_inputs(state->program());
-    NamedArrays sizes = inputs;
-    for (auto& [name, items] : sizes) {
-        for (double& value : items[0].reals) value = std::fabs(value);
-    }
+    const NamedArrays sizes = sizes_of(inputs);
     const auto wanted = run_interpreter(*load_text(text, weight), inputs);
     const auto scale = run_interpreter(*load_text(text, size_of_weight), sizes);
     EXPECT_TRUE(wanted && scale);
@@ -277,10 +281,7 @@ void check_f16(const std::string& text, double products, bool possible = true) {
     const auto state = load(weight);
     ASSERT_TRUE(state);
     const NamedArrays inputs = random_inputs(state->program());
-    NamedArrays sizes = inputs;
-    for (auto& [name, items] : sizes) {
-        for (double& value : items[0].reals) value = std::fabs(value);
-    }
+    const NamedArrays sizes = sizes_of(inputs);
     const auto wanted = run_interpreter(*load(weight), inputs);
     const auto scale = run_interpreter(*load(size_of_weight), sizes);
     ASSERT_TRUE(wanted && scale);

@@ -44,10 +44,32 @@ std::unique_ptr<interpret::State> load_text(const std::string& text,
         }
         Array value = *Array::zeros(tensor.dtype, shape);
         for (size_t i = 0; i < value.reals.size(); ++i) value.reals[i] = weight(tensor.name, i);
+        for (size_t i = 0; i < value.integers.size(); ++i) {
+            value.integers[i] = static_cast<int64_t>(weight(tensor.name, i));
+        }
         value.round();
         EXPECT_TRUE(state->set_variable(tensor.name, std::move(value)));
     }
     return state;
+}
+
+std::function<void(ir::Program&)> with_types(ir::DType x, ir::DType f, ir::DType y) {
+    return [=](ir::Program& program) {
+        for (ir::Tensor& tensor : program.tensors) {
+            if (tensor.name == "x") tensor.dtype = x;
+            if (tensor.name == "f") tensor.dtype = f;
+            if (tensor.name == "y") tensor.dtype = y;
+        }
+    };
+}
+
+void fill_with_bytes(interpret::NamedArrays& inputs) {
+    for (auto& [name, items] : inputs) {
+        for (size_t i = 0; i < items[0].integers.size(); ++i) {
+            items[0].integers[i] = static_cast<int64_t>(interpret::random_bits(name[0], i) % 256);
+        }
+        items[0].round();
+    }
 }
 
 Result<interpret::NamedArrays> run_interpreter(interpret::State& state,

@@ -26,6 +26,11 @@ std::unique_ptr<interpret::State> load_text(
     ir::DType real = ir::DType::F32,
     const std::function<void(ir::Program&)>& change = [](ir::Program&) {});
 
+// For `load_text`: changes the types of tensors x, f and y.
+std::function<void(ir::Program&)> with_types(ir::DType x, ir::DType f, ir::DType y);
+// Random bytes instead of the integers.
+void fill_with_bytes(interpret::NamedArrays& inputs);
+
 // One run by the oracle.
 Result<interpret::NamedArrays> run_interpreter(interpret::State& state,
                                                const interpret::NamedArrays& inputs);

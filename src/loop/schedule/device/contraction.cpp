@@ -328,7 +328,7 @@ void DeviceContraction::copy_one(
         out.push_back({std::move(statement)});
         return;
     }
-    // Other types become floats on the way.
+    // Other types become floats on the way; bytes stay integers.
     const Kind kind = c_.kind == Kind::I32 ? Kind::Int : Kind::F32;
     for (int64_t i = 0; i < copies.words * unit_; ++i) {
         const LocalId held = build_.local({kind, 1});
