@@ -10,109 +10,6 @@
 
 namespace lemma::runtime {
 
-namespace {
-
-constexpr size_t kMostBuffers = 64;  // without memory from the heap
-
-// A call with the addresses of its buffers. All threads read it when they start, so it is in as few
-// cache lines as possible.
-class alignas(64) Call {
-public:
-    Call(const KernelCall& kernel,
-         const std::vector<void*>& pieces,
-         ScratchMemory& scratch,
-         int64_t first,
-         bool backwards)
-        : kernel_(kernel.kernel), first_(first), backwards_(backwards) {
-        void** to = few_;
-        if (kernel.buffers.size() > kMostBuffers) {
-            many_.resize(kernel.buffers.size());
-            to = many_.data();
-        }
-        buffers_ = to;
-        count_ = kernel.buffers.size();
-        for (size_t i = 0; i < count_; ++i) {
-            const size_t piece = kernel.buffers[i];
-            if (piece == kScratch) {
-                scratch_ = &scratch;
-                scratch_at_ = i;
-                continue;
-            }
-            to[i] = piece == kFlag ? &failed_ : pieces[piece];
-        }
-    }
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-
-    bool backwards() const { return backwards_; }
-    void run(int64_t begin, int64_t end) const {
-        if (!scratch_) return run_with(buffers_, begin + first_, end + first_);
-        // The buffers of this thread have scratch memory of their own.
-        void* few[kMostBuffers];
-        std::vector<void*> many;
-        void** own = few;
-        if (count_ > kMostBuffers) {
-            many.resize(count_);
-            own = many.data();
-        }
-        std::copy_n(buffers_, count_, own);
-        const ScratchMemory::Slot slot(*scratch_);
-        own[scratch_at_] = slot.data();
-        run_with(own, begin + first_, end + first_);
-    }
-    Result<void> outcome() const {
-        if (failed_ != 0) return std::unexpected(Error{"an index is outside of its tensor"});
-        return {};
-    }
-
-private:
-    void run_with(void* const* buffers, int64_t begin, int64_t end) const {
-        if (!backwards_) return kernel_(buffers, begin, end);
-        for (int64_t item = end; item-- > begin;) kernel_(buffers, item, item + 1);
-    }
-
-    KernelFunction kernel_;
-    void* const* buffers_;
-    int64_t first_;
-    bool backwards_;
-    ScratchMemory* scratch_ = nullptr;   // missing if the kernel has none
-    size_t count_ = 0, scratch_at_ = 0;  // all buffers, and the place of the scratch memory
-    void* few_[kMostBuffers];
-    int64_t failed_ = 0;
-    std::vector<void*> many_;
-};
-
-// Above this number, items are short and read little.
-constexpr int64_t kMostBackwards = 256;
-constexpr double kLeastShare = 2e-6;  // seconds of work for which a thread is asked
-constexpr double kLeastPiece = 1e-6;  // of work that a thread takes at a time
-constexpr double kWavePieces = 8;     // pieces of a wave for each thread
-constexpr uint32_t kMeasured = 8;     // one of so many short calls is measured
-
-void run_range(void* context, int64_t begin, int64_t end) {
-    static_cast<const Call*>(context)->run(begin, end);
-}
-
-// The calls of a wave in a row, cut into pieces of about the same work.
-struct Part {
-    const Call* call;
-    int64_t items, piece;
-    int64_t first;  // piece, among those of all calls
-
-    int64_t pieces() const { return (items - 1) / piece + 1; }
-};
-
-void run_parts(void* context, int64_t begin, int64_t end) {
-    for (const Part& part : *static_cast<const std::vector<Part>*>(context)) {
-        const int64_t from = std::max(begin - part.first, int64_t{0});
-        const int64_t to = std::min(end - part.first, part.pieces());
-        if (from >= to) continue;
-        part.call->run(from * part.piece, std::min(to * part.piece, part.items));
-    }
-}
-
-}  // namespace
-
 // ---- Memory -------------------------------------------------------------------------------------
 
 Result<size_t> Executable::add_memory(int64_t bytes) {
@@ -200,31 +97,14 @@ Result<void> Executable::run_call(const KernelCall& kernel, int64_t begin, int64
         return items > 0 ? device_->launch(kernel, pieces_, begin, end) : Result<void>();
     }
     if (device_) device_->prepare_host(kernel, pieces_);
-    Call call(kernel, pieces_, scratch_, begin, backwards_ && items <= kMostBackwards);
-    share(kernel, {run_range, &call, items, 1, 1, call.backwards()});
-    return call.outcome();
-}
-
-// Gives the job as many threads as its work needs, by the time of earlier calls.
-void Executable::share(const KernelCall& kernel, ThreadPool::Job job) {
-    if (pool_.threads() == 1) return job.function(job.context, 0, job.items);
-    const double work = kernel.seconds * static_cast<double>(job.items);
-    job.threads = static_cast<int>(std::clamp(work / kLeastShare, 1.0, 1e6));
-    job.grain = static_cast<int64_t>(std::clamp(kLeastPiece / kernel.seconds, 1.0, 1e15));
-    const bool alone = job.threads == 1;
-    if (alone && kernel.calls++ % kMeasured != 0) {
-        return job.function(job.context, 0, job.items);
+    const bool backwards = walks_backwards(items);
+    if (pool_.threads() == 1) {
+        alone_.prepare(kernel, pieces_, scratch_, begin, backwards);
+        alone_.run(0, items);
+        return alone_.outcome();
     }
-    const auto begin = std::chrono::steady_clock::now();
-    double seconds = pool_.run(job);
-    if (alone) {
-        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-        seconds = spent.count() / static_cast<double>(job.items);
-    }
-    // Single measurements may be far off.
-    if (seconds <= 0) return;
-    seconds = std::clamp(seconds, kernel.seconds / 4, kernel.seconds * 4);
-    kernel.seconds = std::max(kernel.seconds + 0.3 * (seconds - kernel.seconds), 1e-12);
+    series_.add(kernel, begin, end, backwards);
+    return series_.run();
 }
 
 Result<void> Executable::run_apart(const KernelWave& wave) {
@@ -240,34 +120,47 @@ Result<void> Executable::run_apart(const KernelWave& wave) {
     return {};
 }
 
-// From time to time the calls run one after the other, which measures them.
-Result<void> Executable::run_wave(const KernelWave& wave) {
+bool Executable::walks_backwards(int64_t items) const {
+    constexpr int64_t kMost = 256;  // above this number, items are short and read little
+    return backwards_ && items <= kMost;
+}
+
+// From time to time the calls of a wave run one after the other, which measures them.
+bool Executable::runs_apart(const KernelWave& wave) const {
     constexpr uint32_t kFirst = 4, kEvery = 64;
     const uint32_t run = wave.runs++;
-    const int threads = pool_.available();
-    if (device_ || threads == 1 || seconds_ || backwards_ || run < kFirst || run % kEvery == 0) {
-        return run_apart(wave);
+    return device_ || seconds_ || backwards_ || run < kFirst || run % kEvery == 0 ||
+           pool_.available() == 1;
+}
+
+Result<void> Executable::run_wave(const KernelWave& wave) {
+    if (runs_apart(wave)) return run_apart(wave);
+    series_.add(wave);
+    return series_.run();
+}
+
+// Kernels that follow each other, from this step on, which threads run without a word from here.
+// Returns the number of steps; 0: the step is none.
+Result<size_t> Executable::run_series(const Steps& steps, size_t first) {
+    size_t next = first;
+    for (; next < steps.size(); ++next) {
+        if (const auto* call = std::get_if<KernelCall>(&steps[next].kind)) {
+            if (!series_.has_room(1)) break;
+            series_.add(*call, 0, call->items, walks_backwards(call->items));
+            continue;
+        }
+        const auto* wave = std::get_if<KernelWave>(&steps[next].kind);
+        if (!wave || !series_.has_room(wave->calls.size())) break;
+        if (!runs_apart(*wave)) {
+            series_.add(*wave);
+            continue;
+        }
+        for (const KernelCall& call : wave->calls) {
+            series_.add(call, 0, call.items, walks_backwards(call.items));
+        }
     }
-    double work = 0;
-    for (const KernelCall& call : wave.calls) {
-        work += call.seconds * static_cast<double>(call.items);
-    }
-    const double piece = std::max(work / (kWavePieces * threads), kLeastPiece);
-    std::vector<std::unique_ptr<Call>> calls;
-    std::vector<Part> parts;
-    int64_t pieces = 0;
-    for (const KernelCall& call : wave.calls) {
-        calls.push_back(std::make_unique<Call>(call, pieces_, scratch_, 0, false));
-        const double items = std::clamp(piece / call.seconds, 1.0, static_cast<double>(call.items));
-        parts.push_back({calls.back().get(), call.items, static_cast<int64_t>(items), pieces});
-        pieces += parts.back().pieces();
-    }
-    const auto asked = static_cast<int>(std::clamp(work / kLeastShare, 1.0, 1e6));
-    pool_.run({run_parts, &parts, pieces, 1, asked});
-    for (const auto& call : calls) {
-        LEMMA_TRY(call->outcome());
-    }
-    return {};
+    if (next > first) LEMMA_TRY(series_.run());
+    return next - first;
 }
 
 Result<void> Executable::run_step(const Step& step) {
@@ -294,6 +187,13 @@ Result<void> Executable::run_steps(const Steps& steps) {
         if (there && device_->can_mark()) {
             LEMMA_TRY(run_marked(step));
             continue;
+        }
+        if (!seconds_ && !device_ && pool_.threads() > 1) {
+            LEMMA_TRY(const size_t count, run_series(steps, i));
+            if (count > 0) {
+                i += count - 1;
+                continue;
+            }
         }
         if (!seconds_) {
             LEMMA_TRY(run_step(step));

@@ -12,6 +12,7 @@
 #include "runtime/device_memory.h"
 #include "runtime/memory.h"
 #include "runtime/scratch.h"
+#include "runtime/series.h"
 #include "runtime/thread_pool.h"
 
 namespace lemma::runtime {
@@ -107,10 +108,12 @@ private:
         size_t piece;
         int64_t offset;
     };
-    void share(const KernelCall& kernel, ThreadPool::Job job);
     Result<void> run_call(const KernelCall& call, int64_t begin, int64_t end);
     Result<void> run_wave(const KernelWave& wave);
     Result<void> run_apart(const KernelWave& wave);
+    bool walks_backwards(int64_t items) const;
+    bool runs_apart(const KernelWave& wave) const;
+    Result<size_t> run_series(const Steps& steps, size_t first);
     // Steps of the device that follow each other, from this one on. Returns their number.
     Result<size_t> run_segment(const Steps& steps, size_t first);
     Result<void> run_calls(const DeviceSegment& segment);
@@ -142,6 +145,8 @@ private:
     std::vector<Memory> owned_;  // by piece; empty for an alias
     std::vector<void*> pieces_;
     std::vector<std::vector<Follower>> followers_;
+    PreparedCall alone_;  // of one thread
+    Series series_{pool_, pieces_, scratch_};
     int64_t bytes_ = 0;
     const RunControl* control_ = nullptr;
     std::vector<double>* seconds_ = nullptr;

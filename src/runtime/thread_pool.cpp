@@ -29,6 +29,8 @@ constexpr milliseconds kPatience{20}, kMostPatience{1280};
 constexpr int64_t kMostUnits = 0xFFFF;
 constexpr int kMostThreads = 1023;
 constexpr uint32_t kRenewed = 1U << 20;  // rounds
+constexpr size_t kMostJobs = 32;         // of a series; one more round ends it
+constexpr uint32_t kEntries = 64;
 
 std::atomic<int> pools_in_run{0};
 
@@ -85,7 +87,8 @@ ThreadPool::ThreadPool(int threads, int processors)
       most_(std::clamp(processors, 1, std::min(threads, kMostThreads))),
       processors_(processors),
       parts_(std::make_unique<Worker[]>(static_cast<size_t>(most_))),
-      limit_(most_) {
+      limit_(most_),
+      entries_(std::make_unique<Entry[]>(kEntries)) {
     LEMMA_CHECK(threads >= 1);
     for (int part = 1; part < most_; ++part) {
         workers_.emplace_back([this, part] { work(part); });
@@ -95,8 +98,8 @@ ThreadPool::ThreadPool(int threads, int processors)
 ThreadPool::~ThreadPool() {
     stop_.store(true);
     const Round last{.number = ++number_, .threads = static_cast<uint32_t>(most_)};
-    start_.round.store(last.packed());
-    wake_up_to(most_);
+    entry(last.number).round = last.packed();
+    start_round(last.number);
     for (std::thread& worker : workers_) worker.join();
 }
 
@@ -113,27 +116,54 @@ int ThreadPool::available() const {
     return std::min(limit_, std::max(1, processors_ / pools));
 }
 
-// ---- Workers ------------------------------------------------------------------------------------
+// ---- Rounds -------------------------------------------------------------------------------------
+
+ThreadPool::Entry& ThreadPool::entry(uint32_t number) { return entries_[number % kEntries]; }
+
+ThreadPool::Record& ThreadPool::record(uint32_t number, int part) {
+    return records_[static_cast<size_t>(number % kEntries) * static_cast<size_t>(most_) +
+                    static_cast<size_t>(part)];
+}
+
+// The caller's thread takes part in all rounds. Once it knows of the last one, it may use the
+// entries for another series.
+void ThreadPool::start_round(uint32_t number) {
+    Entry& next = entry(number);
+    if (next.timed) next.begin = Clock::now();
+    const uint64_t round = next.round;
+    round_.store(round);
+    if (sleepers_.load() == 0) return;
+    const int threads = std::max(1, static_cast<int>(Round::unpacked(round).threads));
+    for (int part = 0; part < threads; ++part) {
+        std::atomic<uint32_t>& sleeping = parts_[static_cast<size_t>(part)].sleeping;
+        if (sleeping.load() != 0 && sleeping.exchange(0) != 0) sleeping.notify_one();
+    }
+}
 
 // Returns the next round that needs this thread.
-uint64_t ThreadPool::wait_for_start(int part, uint64_t seen, Clock::time_point& worked) {
+uint64_t ThreadPool::wait_for_round(int part, uint64_t seen, Clock::time_point since) {
     std::atomic<uint32_t>& sleeping = parts_[static_cast<size_t>(part)].sleeping;
     uint64_t now = seen;
     const auto needed = [&] {
-        now = start_.round.load();
-        return now != seen && part < static_cast<int>(Round::unpacked(now).threads);
+        now = round_.load();
+        if (now == seen) return false;
+        return part == 0 || part < static_cast<int>(Round::unpacked(now).threads);
     };
     for (;;) {
         const bool beside = pools_in_run.load(std::memory_order_relaxed) > 1;
-        if (spin(beside ? kAwakeBeside : kAwake, worked, needed)) return now;
+        if (spin(part > 0 && beside ? kAwakeBeside : kAwake, since, needed)) return now;
         // In this order: whoever starts a round looks for sleeping threads after it.
+        sleepers_.fetch_add(1);
         sleeping.store(1);
-        if (needed()) {
+        const bool awake = needed();
+        if (awake) {
             sleeping.store(0);
-            return now;
+        } else {
+            sleeping.wait(1);
         }
-        sleeping.wait(1);
-        worked = Clock::now();
+        sleepers_.fetch_sub(1);
+        if (awake) return now;
+        since = Clock::now();
     }
 }
 
@@ -141,7 +171,7 @@ void ThreadPool::work(int part) {
     uint64_t seen = 0;
     auto worked = Clock::now();
     for (;;) {
-        seen = wait_for_start(part, seen, worked);
+        seen = wait_for_round(part, seen, worked);
         if (stop_.load()) return;
         do_units(part, Round::unpacked(seen));
         worked = Clock::now();
@@ -180,116 +210,151 @@ bool ThreadPool::take(int part, bool own, const Round& round, Units& units) {
     }
 }
 
-void ThreadPool::call(int part, Units units) {
-    const int64_t begin = units.begin * start_.unit;
-    const int64_t end = std::min(units.end * start_.unit, start_.items);
-    if (!start_.timed) return start_.function(start_.context, begin, end);
-    Worker& own = parts_[static_cast<size_t>(part)];
+void ThreadPool::call(int part, const Round& round, Units units) {
+    const Entry& job = entry(round.number);
+    const int64_t begin = units.begin * job.unit;
+    const int64_t end = std::min(units.end * job.unit, job.items);
+    if (!job.timed) return job.function(job.context, begin, end);
     const auto start = Clock::now();
-    if (own.work == 0) own.first = start;
-    start_.function(start_.context, begin, end);
+    job.function(job.context, begin, end);
+    Record& own = record(round.number, part);
     own.last = Clock::now();
     own.work += seconds(own.last - start);
 }
 
-// Returns the number of units. Each thread counts what it has done in its own cache line.
+// Brings the next job into the cache of this thread, before all threads want it at once.
+void ThreadPool::fetch(const Entry& next) {
+    constexpr int kLines = 3, kLine = 64;
+    for (int line = 0; line < kLines; ++line) {
+        __builtin_prefetch(static_cast<const std::byte*>(next.context) + line * kLine);
+    }
+}
+
+// Returns the number of units. Whoever does the last ones starts the next round.
 uint32_t ThreadPool::do_units(int part, const Round& round) {
-    uint32_t done = 0;
+    uint32_t all = 0, done = 0;
+    const auto work = [&](Units units) {
+        call(part, round, units);
+        done += units.end - units.begin;
+    };
     const auto report = [&] {
-        parts_[static_cast<size_t>(part)].done.store(tagged(round.number, done));
-        if (waiting_.load() != 0 && waiting_.exchange(0) != 0) waiting_.notify_one();
+        all += done;
+        if (entry(round.number).left.fetch_sub(done) == done) start_round(round.number + 1);
+        done = 0;
     };
     Units units;
-    while (take(part, true, round, units)) {
-        call(part, units);
-        done += units.end - units.begin;
+    while (take(part, true, round, units)) work(units);
+    if (done > 0) {
+        fetch(entry(round.number + 1));
+        report();
     }
-    if (done > 0) report();
     const int threads = static_cast<int>(round.threads);
     for (int offset = 1; offset < threads; ++offset) {
+        if (number_of(round_.load(std::memory_order_relaxed)) != round.number) break;
         while (take((part + offset) % threads, false, round, units)) {
-            call(part, units);
-            done += units.end - units.begin;
+            work(units);
             report();
         }
-        if (number_of(start_.round.load(std::memory_order_relaxed)) != round.number) break;
     }
-    return done;
+    return all;
 }
 
 // ---- The caller ---------------------------------------------------------------------------------
 
-void ThreadPool::wake_up_to(int behind) {
-    for (int part = 1; part < behind; ++part) {
-        std::atomic<uint32_t>& sleeping = parts_[static_cast<size_t>(part)].sleeping;
-        if (sleeping.load() != 0 && sleeping.exchange(0) != 0) sleeping.notify_one();
-    }
+// Among at most so many threads.
+ThreadPool::Division ThreadPool::divide(const Job& job, int most) const {
+    Division result;
+    if (job.items <= 0) return result;
+    result.unit = (job.items - 1) / kMostUnits + 1;
+    result.units = (job.items - 1) / result.unit + 1;
+    result.grain = std::clamp<int64_t>(job.grain / result.unit, 1, result.units);
+    result.threads = std::min<int64_t>({job.threads, most, result.units / result.grain});
+    return result;
 }
 
-double ThreadPool::run(const Job& job) {
-    if (job.items <= 0) return 0;
+double ThreadPool::run(Job job) {
+    run({&job, 1});
+    return job.seconds;
+}
+
+void ThreadPool::run(std::span<Job> jobs) {
     if (limit_ < most_ && Clock::now() > until_) {
         ++limit_;
         until_ = Clock::now() + patience_;
     }
-    const int64_t unit = (job.items - 1) / kMostUnits + 1;
-    const int64_t units = (job.items - 1) / unit + 1;
-    const int64_t grain = std::clamp<int64_t>(job.grain / unit, 1, units);
-    const int64_t threads = std::min<int64_t>({job.threads, available(), units / grain});
-    if (threads <= 1) {
-        job.function(job.context, 0, job.items);
-        return 0;
+    const int most = available();
+    const auto alone = [&](const Job& job) { return divide(job, most).threads <= 1; };
+    while (!jobs.empty()) {
+        if (alone(jobs.front())) {
+            run_alone(jobs.front());
+            jobs = jobs.subspan(1);
+            continue;
+        }
+        const auto most_jobs = jobs.first(std::min(jobs.size(), kMostJobs));
+        const auto end = std::ranges::find_if(most_jobs, alone);
+        const auto count = static_cast<size_t>(end - most_jobs.begin());
+        run_series(jobs.first(count), most);
+        jobs = jobs.subspan(count);
     }
-    Round round{.number = ++number_,
-                .units = static_cast<uint32_t>(units),
-                .threads = static_cast<uint32_t>(threads),
-                .grain = static_cast<uint32_t>(std::bit_width(static_cast<uint64_t>(grain)) - 1),
-                .backwards = job.backwards};
+}
+
+void ThreadPool::run_alone(Job& job) {
+    if (job.items <= 0) return;
+    if (!job.measured) return job.function(job.context, 0, job.items);
+    const auto begin = Clock::now();
+    job.function(job.context, 0, job.items);
+    job.seconds = seconds(Clock::now() - begin) / static_cast<double>(job.items);
+}
+
+void ThreadPool::prepare(std::span<const Job> jobs, int most) {
     // Numbers of rounds start again at 0, so none may be very old.
-    if (round.number % kRenewed == 0) {
+    const auto rounds = static_cast<uint32_t>(jobs.size() + 1);
+    if (number_ / kRenewed != (number_ + rounds) / kRenewed) {
         for (int part = 0; part < most_; ++part) {
-            parts_[static_cast<size_t>(part)].left.store(range(round.number - 1, 0, 0));
-            parts_[static_cast<size_t>(part)].done.store(tagged(round.number - 1, 0));
+            parts_[static_cast<size_t>(part)].left.store(range(number_, 0, 0));
         }
     }
-    if (times_) {
-        for (int part = 0; part < most_; ++part) parts_[static_cast<size_t>(part)].work = 0;
+    for (const Job& job : jobs) {
+        const Division parts = divide(job, most);
+        Round round{.number = ++number_,
+                    .units = static_cast<uint32_t>(parts.units),
+                    .threads = static_cast<uint32_t>(parts.threads),
+                    .backwards = job.backwards};
+        round.grain = static_cast<uint32_t>(std::bit_width(static_cast<uint64_t>(parts.grain)) - 1);
+        Entry& to = entry(number_);
+        to.round = round.packed();
+        to.function = job.function;
+        to.context = job.context;
+        to.items = job.items;
+        to.unit = parts.unit;
+        to.timed = times_ != nullptr;
+        to.left.store(round.units, std::memory_order_relaxed);
+        for (int part = 0; times_ && part < most_; ++part) record(number_, part) = {};
     }
-    start_.function = job.function;
-    start_.context = job.context;
-    start_.items = job.items;
-    start_.unit = unit;
-    start_.timed = times_ != nullptr;
-    const auto begin = Clock::now();
-    start_.round.store(round.packed());
-    wake_up_to(static_cast<int>(threads));
-    const uint32_t done = do_units(0, round);
-    const auto worked = Clock::now() - begin;
-    wait_for_end(round, worked);
-    if (times_) add_times(begin, round);
-    return done > 0 ? seconds(worked) / static_cast<double>(done * unit) : 0;
+    Entry& end = entry(++number_);
+    end.round = Round{.number = number_}.packed();
+    end.timed = times_ != nullptr;
 }
 
-bool ThreadPool::is_over(const Round& round) const {
-    uint64_t done = 0;
-    for (uint32_t part = 0; part < round.threads; ++part) {
-        const uint64_t bits = parts_[part].done.load();
-        if (number_of(bits) == round.number) done += bits & 0xFFFF'FFFF;
+void ThreadPool::run_series(std::span<Job> jobs, int most) {
+    const uint32_t first = number_ + 1;
+    prepare(jobs, most);
+    start_round(first);
+    for (uint64_t seen = round_.load(); number_of(seen) != number_;) {
+        const Round round = Round::unpacked(seen);
+        const auto begin = Clock::now();
+        const uint32_t done = do_units(0, round);
+        const auto end = Clock::now();
+        const auto worked = end - begin;
+        if (done > 0) {
+            const auto items = static_cast<double>(done * entry(round.number).unit);
+            jobs[round.number - first].seconds = seconds(worked) / items;
+        }
+        seen = wait_for_round(0, seen, end);
+        const auto now = Clock::now();
+        if (now - end > kStall && now - end > kStallTimes * worked) learn_of_stall(now);
     }
-    return done == round.units;
-}
-
-void ThreadPool::wait_for_end(const Round& round, Clock::duration worked) {
-    const auto begin = Clock::now();
-    if (spin(kAwake, begin, [&] { return is_over(round); })) return;
-    while (!is_over(round)) {
-        waiting_.store(1);
-        if (is_over(round)) break;
-        waiting_.wait(1);
-    }
-    waiting_.store(0);
-    const auto now = Clock::now();
-    if (now - begin > kStall && now - begin > kStallTimes * worked) learn_of_stall(now);
+    for (uint32_t number = first; times_ && number != number_; ++number) add_times(number);
 }
 
 // The system has suspended a thread in the middle of its work, and the others had to wait. With a
@@ -302,13 +367,21 @@ void ThreadPool::learn_of_stall(Clock::time_point now) {
     limit_ = std::max(limit_ - 1, most_ - std::max(1, most_ / 8));
 }
 
-void ThreadPool::add_times(Clock::time_point begin, const Round& round) {
-    const auto end = Clock::now();
-    const double all = seconds(end - begin);
+void ThreadPool::measure(Times* times) {
+    times_ = times;
+    if (times_ && !records_) {
+        records_ = std::make_unique<Record[]>(kEntries * static_cast<size_t>(most_));
+    }
+}
+
+void ThreadPool::add_times(uint32_t number) {
+    const auto end = entry(number + 1).begin;
+    const double all = seconds(end - entry(number).begin);
+    const auto threads = static_cast<int>(Round::unpacked(entry(number).round).threads);
     times_->jobs += all;
     for (int part = 0; part < most_; ++part) {
-        const Worker& worker = parts_[static_cast<size_t>(part)];
-        if (part >= static_cast<int>(round.threads)) {
+        const Record& worker = record(number, part);
+        if (part >= threads) {
             times_->left_out += all;
         } else if (worker.work == 0) {
             times_->waiting += all;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime/thread_pool.h — threads that share the items of one job after another. They spin for a
-// moment and then sleep, so that waiting does not slow a busy machine.
+// runtime/thread_pool.h — threads that share the items of one job after another. Jobs may come as a
+// series: whoever does the last item of one starts the next, so that no thread has to ask another
+// what follows. Waiting threads spin for a moment and then sleep, so that they do not slow a busy
+// machine.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -24,6 +27,8 @@ public:
         int64_t grain = 1;        // items of one call, about
         int threads = INT32_MAX;  // at most
         bool backwards = false;   // each thread walks its items from the last one on
+        bool measured = true;     // if it has one thread; others always are
+        double seconds = 0;       // of an item, in the caller's thread; 0: not measured
     };
     // Seconds, summed over jobs and, except for `jobs`, over threads.
     struct Times {
@@ -58,14 +63,17 @@ public:
         bool counts_;
     };
 
-    // Calls the function for all items, in contiguous pieces, from several threads. Each thread
-    // owns a range. A thread that is done takes pieces from the far ends of other ranges (work
-    // stealing), so nobody waits for a thread that has not started.
-    // Returns the caller's seconds per item, or 0 if it did not share the job.
-    double run(const Job& job);
+    // Calls the functions of all jobs for all of their items, in contiguous pieces, from several
+    // threads. No job starts before the one before it is done. Each thread owns a range of a job. A
+    // thread that is done takes pieces from the far ends of other ranges (work stealing), so nobody
+    // waits for a thread that has not started. The caller's thread does jobs for one thread by
+    // itself, in between. Sets `seconds`.
+    void run(std::span<Job> jobs);
+    // The same for one job. Returns its `seconds`.
+    double run(Job job);
 
     // Adds up times from now on, or ends it (null).
-    void measure(Times* times) { times_ = times; }
+    void measure(Times* times);
 
 private:
     using Clock = std::chrono::steady_clock;
@@ -87,38 +95,49 @@ private:
     struct Units {
         uint32_t begin = 0, end = 0;
     };
-    // What a job needs to start, in one cache line. All but the round is for threads that have
-    // taken units: it does not change before those are done.
-    struct alignas(64) Start {
-        std::atomic<uint64_t> round{0};
+    // A job of the series in a run. All threads read it when they start the job. It does not change
+    // while its series is not done.
+    struct alignas(64) Entry {
+        uint64_t round = 0;  // packed
         Function function = nullptr;
         void* context = nullptr;
         int64_t items = 0, unit = 1;
         bool timed = false;
+        Clock::time_point begin;                    // if its times are taken
+        alignas(64) std::atomic<uint32_t> left{0};  // units that nobody has done
     };
     // What a thread has to itself, in cache lines by who writes and reads them.
     struct alignas(64) Worker {
         // The number of a round and the remaining units of this thread's range, as two numbers of
         // 16 bits. In later rounds, the range is still whole.
         std::atomic<uint64_t> left{0};
-        // The number of a round and how many units the thread has done.
-        alignas(64) std::atomic<uint64_t> done{0};
-        std::atomic<uint32_t> sleeping{0};
-        // Of a job whose times are taken.
-        alignas(64) Clock::time_point first, last;
+        alignas(64) std::atomic<uint32_t> sleeping{0};
+    };
+    // The work of a thread in a job whose times are taken.
+    struct alignas(64) Record {
+        Clock::time_point last;
         double work = 0;
+    };
+    // How a job is divided.
+    struct Division {
+        int64_t unit = 1, units = 0, grain = 1, threads = 0;
     };
 
     void work(int part);
-    uint64_t wait_for_start(int part, uint64_t seen, Clock::time_point& worked);
-    void wake_up_to(int behind);
+    uint64_t wait_for_round(int part, uint64_t seen, Clock::time_point since);
+    void start_round(uint32_t number);
     bool take(int part, bool own, const Round& round, Units& units);
     uint32_t do_units(int part, const Round& round);
-    void call(int part, Units units);
-    bool is_over(const Round& round) const;
-    void wait_for_end(const Round& round, Clock::duration worked);
+    void call(int part, const Round& round, Units units);
+    static void fetch(const Entry& next);
+    Division divide(const Job& job, int most) const;
+    void run_alone(Job& job);
+    void run_series(std::span<Job> jobs, int most);
+    void prepare(std::span<const Job> jobs, int most);
+    Entry& entry(uint32_t number);
+    Record& record(uint32_t number, int part);
     void learn_of_stall(Clock::time_point now);
-    void add_times(Clock::time_point begin, const Round& round);
+    void add_times(uint32_t number);
 
     int threads_;
     int most_;
@@ -131,8 +150,10 @@ private:
     int limit_;
     Clock::time_point until_;
     std::chrono::milliseconds patience_{0};
-    Start start_;
-    alignas(64) std::atomic<uint32_t> waiting_{0};  // the caller sleeps until the job is over
+    std::unique_ptr<Entry[]> entries_;            // of the last rounds, by number
+    std::unique_ptr<Record[]> records_;           // likewise, and by thread; if times are taken
+    alignas(64) std::atomic<uint64_t> round_{0};  // that threads may work on
+    alignas(64) std::atomic<uint32_t> sleepers_{0};
     std::atomic<bool> stop_{false};
 };
 

@@ -81,6 +81,65 @@ TEST(ThreadPool, PoolsInARunShareTheProcessors) {
     EXPECT_EQ(one.available(), 8);
 }
 
+// Each job adds up what the one before it has written.
+struct Link {
+    const std::vector<int64_t>* from;
+    std::vector<int64_t> to;
+};
+void add_up(void* context, int64_t begin, int64_t end) {
+    Link& link = *static_cast<Link*>(context);
+    int64_t sum = 1;
+    for (const int64_t number : *link.from) sum += number;
+    for (int64_t i = begin; i < end; ++i) link.to[static_cast<size_t>(i)] = sum % 1000 + i;
+}
+
+// Jobs of all sizes, more than a series has, and some without items or with one thread.
+std::vector<int64_t> chain(ThreadPool& pool, size_t length) {
+    const std::vector<int64_t> first = {1};
+    std::vector<Link> links(length);
+    std::vector<ThreadPool::Job> jobs;
+    const std::vector<int64_t>* from = &first;
+    for (size_t i = 0; i < length; ++i) {
+        const size_t items = i % 11 == 5 ? 0 : 1 + i * 37 % 90;
+        links[i] = {from, std::vector<int64_t>(items)};
+        from = &links[i].to;
+        ThreadPool::Job job{add_up, &links[i], static_cast<int64_t>(items)};
+        job.grain = 1 + static_cast<int64_t>(i % 3);
+        job.threads = i % 7 == 3 ? 1 : 8;
+        job.backwards = i % 2 != 0;
+        jobs.push_back(job);
+    }
+    pool.run(jobs);
+    for (const ThreadPool::Job& job : jobs) EXPECT_GE(job.seconds, 0);
+    return links.back().to;
+}
+
+TEST(ThreadPool, AJobOfASeriesSeesTheOneBeforeIt) {
+    ThreadPool alone(1);
+    for (const int threads : {2, 3, 8}) {
+        ThreadPool pool(threads, threads);
+        for (const size_t length : {1, 2, 3, 31, 32, 33, 100, 139}) {
+            for (int round = 0; round < 5; ++round) {
+                ASSERT_EQ(chain(pool, length), chain(alone, length)) << threads << " " << length;
+            }
+        }
+    }
+}
+
+TEST(ThreadPool, MeasuresTheJobsOfASeries) {
+    ThreadPool pool(2, 2);
+    Seen seen(1000);
+    std::vector<ThreadPool::Job> jobs(3, {count, &seen, 1000});
+    jobs[1].threads = 1;
+    pool.run(jobs);
+    EXPECT_GT(jobs[1].seconds, 0);
+    for (const auto& times : seen.times) EXPECT_EQ(times.load(), 3);
+    jobs[1].measured = false;
+    jobs[1].seconds = 0;
+    pool.run({&jobs[1], 1});
+    EXPECT_EQ(jobs[1].seconds, 0);
+}
+
 // Many threads on few processors, in several pools at a time: every item is done once, and nothing
 // waits forever.
 TEST(ThreadPool, WorksBesideOtherPoolsOnFewProcessors) {
@@ -94,8 +153,10 @@ TEST(ThreadPool, WorksBesideOtherPoolsOnFewProcessors) {
                 const int64_t items = 1 + (round * 37 + caller * 11) % 300;
                 Seen seen(static_cast<size_t>(items));
                 const int64_t grain = 1 + round % 5;
-                pool.run({count, &seen, items, grain, 16, round % 3 == 0});
-                for (const auto& times : seen.times) wrong += times.load() != 1;
+                std::vector<ThreadPool::Job> jobs(1 + static_cast<size_t>(round % 4),
+                                                  {count, &seen, items, grain, 16, round % 3 == 0});
+                pool.run(jobs);
+                for (const auto& times : seen.times) wrong += times.load() != 1 + round % 4;
             }
         });
     }
@@ -108,7 +169,9 @@ TEST(ThreadPool, TimesOfThreadsAddUpToTheJobs) {
     ThreadPool::Times times;
     pool.measure(&times);
     Seen seen(64);
-    for (int round = 0; round < 10; ++round) pool.run({count, &seen, 64, 1, 2});
+    std::vector<ThreadPool::Job> jobs(100, {count, &seen, 64, 1, 2});
+    pool.run(jobs);
+    pool.run(jobs[0]);
     pool.measure(nullptr);
     EXPECT_GT(times.jobs, 0);
     EXPECT_GT(times.work, 0);
