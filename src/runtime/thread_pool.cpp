@@ -50,6 +50,10 @@ uint64_t range(uint32_t number, uint32_t begin, uint32_t end) {
     return tagged(number, begin << 16 | end);
 }
 
+// The bit of a thread in Entry::left, if it has one.
+constexpr int kBits = 32;
+uint64_t bit_of(int part) { return part < kBits ? uint64_t{1} << (kBits + part) : 0; }
+
 double seconds(std::chrono::steady_clock::duration time) {
     return std::chrono::duration<double>(time).count();
 }
@@ -233,27 +237,31 @@ void ThreadPool::fetch(const Entry& next) {
 // Returns the number of units. Whoever does the last ones starts the next round.
 uint32_t ThreadPool::do_units(int part, const Round& round) {
     uint32_t all = 0, done = 0;
+    uint64_t left = ~uint64_t{0};  // before the last report
     const auto work = [&](Units units) {
         call(part, round, units);
         done += units.end - units.begin;
     };
-    const auto report = [&] {
+    const auto report = [&](uint64_t bit) {
         all += done;
-        if (entry(round.number).left.fetch_sub(done) == done) start_round(round.number + 1);
+        left = entry(round.number).left.fetch_sub(bit | done);
+        if (static_cast<uint32_t>(left) == done) start_round(round.number + 1);
         done = 0;
     };
     Units units;
     while (take(part, true, round, units)) work(units);
     if (done > 0) {
         fetch(entry(round.number + 1));
-        report();
+        report(bit_of(part));
     }
     const int threads = static_cast<int>(round.threads);
     for (int offset = 1; offset < threads; ++offset) {
         if (number_of(round_.load(std::memory_order_relaxed)) != round.number) break;
-        while (take((part + offset) % threads, false, round, units)) {
+        const int other = (part + offset) % threads;
+        if (other < kBits && (left & bit_of(other)) == 0) continue;
+        while (take(other, false, round, units)) {
             work(units);
-            report();
+            report(0);
         }
     }
     return all;
@@ -328,7 +336,9 @@ void ThreadPool::prepare(std::span<const Job> jobs, int most) {
         to.items = job.items;
         to.unit = parts.unit;
         to.timed = times_ != nullptr;
-        to.left.store(round.units, std::memory_order_relaxed);
+        uint64_t left = round.units;
+        for (int part = 0; part < static_cast<int>(parts.threads); ++part) left |= bit_of(part);
+        to.left.store(left, std::memory_order_relaxed);
         for (int part = 0; times_ && part < most_; ++part) record(number_, part) = {};
     }
     Entry& end = entry(++number_);
@@ -339,8 +349,10 @@ void ThreadPool::prepare(std::span<const Job> jobs, int most) {
 void ThreadPool::run_series(std::span<Job> jobs, int most) {
     const uint32_t first = number_ + 1;
     prepare(jobs, most);
+    // Read before others want `round_`.
+    uint64_t seen = entry(first).round;
     start_round(first);
-    for (uint64_t seen = round_.load(); number_of(seen) != number_;) {
+    while (number_of(seen) != number_) {
         const Round round = Round::unpacked(seen);
         const auto begin = Clock::now();
         const uint32_t done = do_units(0, round);

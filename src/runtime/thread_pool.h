@@ -104,7 +104,9 @@ private:
         int64_t items = 0, unit = 1;
         bool timed = false;
         Clock::time_point begin;                    // if its times are taken
-        alignas(64) std::atomic<uint32_t> left{0};  // units that nobody has done
+        // The units that nobody has done; above them, a bit for each of the first threads whose
+        // range may have units that nobody has taken.
+        alignas(64) std::atomic<uint64_t> left{0};
     };
     // What a thread has to itself, in cache lines by who writes and reads them.
     struct alignas(64) Worker {
