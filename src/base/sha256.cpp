@@ -86,7 +86,8 @@ bool has_instructions() {
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b & kSha) != 0;
 }
 
-// The words 1 to 4 of eight. Without optimisation, GCC 12 does not see the constant of the intrinsic
+// The words 1 to 4 of eight. Without optimisation, GCC 12 does not see the constant of the
+// intrinsic
 // (`_mm_alignr_epi8`) in a unit with a precompiled header.
 __m128i from_second(__m128i first, __m128i second) {
     using Words [[gnu::vector_size(16)]] = int;

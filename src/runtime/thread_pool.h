@@ -103,7 +103,7 @@ private:
         void* context = nullptr;
         int64_t items = 0, unit = 1;
         bool timed = false;
-        Clock::time_point begin;                    // if its times are taken
+        Clock::time_point begin;  // if its times are taken
         // The units that nobody has done; above them, a bit for each of the first threads whose
         // range may have units that nobody has taken.
         alignas(64) std::atomic<uint64_t> left{0};
