@@ -22,7 +22,6 @@ public:
                  ScratchMemory& scratch,
                  int64_t first,
                  bool backwards);
-    bool backwards() const { return backwards_; }
     void run(int64_t begin, int64_t end) const;
     Result<void> outcome() const;
 
