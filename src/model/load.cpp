@@ -14,11 +14,11 @@
 #include "model/checked_model.h"
 #include "model/dump.h"
 #include "model/files.h"
-#include "model/narrow_reals.h"
 #include "model/nnef1/labels.h"
 #include "model/nnef1/model.h"
 #include "model/nnef1/quantizers.h"
 #include "model/onnx/model.h"
+#include "model/retype_reals.h"
 #include "model/sknd/model.h"
 #include "sknd/types/unused.h"
 
@@ -126,7 +126,7 @@ Loaded load_onnx_model(const ModelFile& file, const LoadOptions& options, Findin
     if (stores) {
         if (auto stored = find_stored(file, onnx, options, finding.sources)) {
             LEMMA_TRY(after(Stage::Composed, options));
-            narrow_reals(*stored, options.check.graph.compose.real);
+            retype_reals(*stored, options.check.graph.compose.real);
             return stored;
         }
     }
@@ -148,7 +148,7 @@ Loaded load_onnx_model(const ModelFile& file, const LoadOptions& options, Findin
     // Warnings are not kept, and must not be lost.
     if (stores && finding.diag.items().empty()) store(model, onnx, options, finding.sources);
     LoadedModel loaded = with_data(file, onnx, std::move(model));
-    narrow_reals(loaded, options.check.graph.compose.real);
+    retype_reals(loaded, options.check.graph.compose.real);
     return loaded;
 }
 

@@ -163,6 +163,29 @@ TEST_F(StoredModel, IsNotThatOfOtherOptions) {
     EXPECT_EQ(store_.found, 0);
 }
 
+// Every f32 tensor gets the type of `--real`, in a model from the store as in an imported one.
+TEST_F(StoredModel, HasRealsOfTheTypeThatIsAskedFor) {
+    write(Net{.added = 1.0F / 3}.bytes());
+    const std::pair<ir::DType, double> types[] = {{ir::DType::F32, 1.0F / 3},
+                                                  {ir::DType::F64, 1.0F / 3},
+                                                  {ir::DType::F16, 0.333251953125},
+                                                  {ir::DType::BF16, 0.333984375}};
+    for (const auto& [real, third] : types) {
+        options_.check.graph.compose.real = real;
+        for (const int found : {0, 1}) {
+            store_.found = 0;
+            const auto model = load();
+            ASSERT_TRUE(model);
+            EXPECT_EQ(store_.found, found);
+            EXPECT_EQ(first(*model, "a"), third);
+            for (const ir::Tensor& tensor : model->program.tensors) {
+                const bool whole = tensor.name == "shape";
+                EXPECT_EQ(tensor.dtype, whole ? ir::DType::I64 : real) << tensor.name;
+            }
+        }
+    }
+}
+
 TEST_F(StoredModel, IsRefusedAndMadeAgainIfItIsDamaged) {
     write(Net().bytes());
     const auto imported = load();

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/narrow_reals.h"
+#include "model/retype_reals.h"
 
 #include "tensor/convert.h"
 
 namespace lemma::model {
 
-void narrow_reals(LoadedModel& model, tensor::DType real) {
+void retype_reals(LoadedModel& model, tensor::DType real) {
     using tensor::DType;
-    if (real != DType::F16 && real != DType::BF16) return;
+    if (real == DType::F32) return;
     for (ir::Tensor& tensor : model.program.tensors) {
         if (tensor.dtype == DType::F32) tensor.dtype = real;
     }
@@ -19,10 +19,10 @@ void narrow_reals(LoadedModel& model, tensor::DType real) {
     model.data = [read = std::move(model.data)](
                      const ir::Tensor& variable) -> Result<std::optional<tensor::Tensor>> {
         LEMMA_TRY(auto data, read(variable));
-        const bool narrower = data && data->dtype() == DType::F32 && variable.dtype != DType::F32;
-        if (!narrower) return data;
-        LEMMA_TRY(tensor::Tensor rounded, tensor::convert(*data, variable.dtype));
-        return std::optional(std::move(rounded));
+        const bool changes = data && data->dtype() == DType::F32 && variable.dtype != DType::F32;
+        if (!changes) return data;
+        LEMMA_TRY(tensor::Tensor changed, tensor::convert(*data, variable.dtype));
+        return std::optional(std::move(changed));
     };
 }
 
