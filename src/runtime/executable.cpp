@@ -129,14 +129,7 @@ bool Executable::walks_backwards(int64_t items) const {
 bool Executable::runs_apart(const KernelWave& wave) const {
     constexpr uint32_t kFirst = 4, kEvery = 64;
     const uint32_t run = wave.runs++;
-    return device_ || seconds_ || backwards_ || run < kFirst || run % kEvery == 0 ||
-           pool_.available() == 1;
-}
-
-Result<void> Executable::run_wave(const KernelWave& wave) {
-    if (runs_apart(wave)) return run_apart(wave);
-    series_.add(wave);
-    return series_.run();
+    return backwards_ || run < kFirst || run % kEvery == 0 || pool_.available() == 1;
 }
 
 // Kernels that follow each other, from this step on, which threads run without a word from here.
@@ -167,7 +160,7 @@ Result<void> Executable::run_step(const Step& step) {
     return match(
         step.kind,
         [&](const KernelCall& call) { return run_call(call, 0, call.items); },
-        [&](const KernelWave& wave) { return run_wave(wave); },
+        [&](const KernelWave& wave) { return run_apart(wave); },
         [](const HostCall& call) { return call(); },
         [&](const std::unique_ptr<Loop>& loop) { return run_loop(*loop); },
         [&](const std::unique_ptr<Branch>& branch) { return run_branch(*branch); });

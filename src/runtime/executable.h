@@ -109,7 +109,6 @@ private:
         int64_t offset;
     };
     Result<void> run_call(const KernelCall& call, int64_t begin, int64_t end);
-    Result<void> run_wave(const KernelWave& wave);
     Result<void> run_apart(const KernelWave& wave);
     bool walks_backwards(int64_t items) const;
     bool runs_apart(const KernelWave& wave) const;

@@ -291,18 +291,14 @@ void ThreadPool::run(std::span<Job> jobs) {
         until_ = Clock::now() + patience_;
     }
     const int most = available();
-    const auto alone = [&](const Job& job) { return divide(job, most).threads <= 1; };
     while (!jobs.empty()) {
-        if (alone(jobs.front())) {
+        const size_t count = prepare(jobs, most);
+        if (count > 0) {
+            run_series(jobs.first(count));
+        } else {
             run_alone(jobs.front());
-            jobs = jobs.subspan(1);
-            continue;
         }
-        const auto most_jobs = jobs.first(std::min(jobs.size(), kMostJobs));
-        const auto end = std::ranges::find_if(most_jobs, alone);
-        const auto count = static_cast<size_t>(end - most_jobs.begin());
-        run_series(jobs.first(count), most);
-        jobs = jobs.subspan(count);
+        jobs = jobs.subspan(std::max<size_t>(count, 1));
     }
 }
 
@@ -314,16 +310,14 @@ void ThreadPool::run_alone(Job& job) {
     job.seconds = seconds(Clock::now() - begin) / static_cast<double>(job.items);
 }
 
-void ThreadPool::prepare(std::span<const Job> jobs, int most) {
-    // Numbers of rounds start again at 0, so none may be very old.
-    const auto rounds = static_cast<uint32_t>(jobs.size() + 1);
-    if (number_ / kRenewed != (number_ + rounds) / kRenewed) {
-        for (int part = 0; part < most_; ++part) {
-            parts_[static_cast<size_t>(part)].left.store(range(number_, 0, 0));
-        }
-    }
-    for (const Job& job : jobs) {
+// Fills the entries of a series: the first jobs, up to one for one thread. Returns their number.
+size_t ThreadPool::prepare(std::span<const Job> jobs, int most) {
+    const uint32_t before = number_;
+    size_t count = 0;
+    for (; count < std::min(jobs.size(), kMostJobs); ++count) {
+        const Job& job = jobs[count];
         const Division parts = divide(job, most);
+        if (parts.threads <= 1) break;
         Round round{.number = ++number_,
                     .units = static_cast<uint32_t>(parts.units),
                     .threads = static_cast<uint32_t>(parts.threads),
@@ -341,14 +335,22 @@ void ThreadPool::prepare(std::span<const Job> jobs, int most) {
         to.left.store(left, std::memory_order_relaxed);
         for (int part = 0; times_ && part < most_; ++part) record(number_, part) = {};
     }
+    if (count == 0) return 0;
     Entry& end = entry(++number_);
     end.round = Round{.number = number_}.packed();
     end.timed = times_ != nullptr;
+    // Numbers of rounds start again at 0, so none may be very old.
+    if (before / kRenewed != number_ / kRenewed) {
+        for (int part = 0; part < most_; ++part) {
+            parts_[static_cast<size_t>(part)].left.store(range(before, 0, 0));
+        }
+    }
+    return count;
 }
 
-void ThreadPool::run_series(std::span<Job> jobs, int most) {
-    const uint32_t first = number_ + 1;
-    prepare(jobs, most);
+// The jobs that were prepared.
+void ThreadPool::run_series(std::span<Job> jobs) {
+    const uint32_t first = number_ - static_cast<uint32_t>(jobs.size());
     // Read before others want `round_`.
     uint64_t seen = entry(first).round;
     start_round(first);

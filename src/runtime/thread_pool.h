@@ -134,8 +134,8 @@ private:
     static void fetch(const Entry& next);
     Division divide(const Job& job, int most) const;
     void run_alone(Job& job);
-    void run_series(std::span<Job> jobs, int most);
-    void prepare(std::span<const Job> jobs, int most);
+    size_t prepare(std::span<const Job> jobs, int most);
+    void run_series(std::span<Job> jobs);
     Entry& entry(uint32_t number);
     Record& record(uint32_t number, int part);
     void learn_of_stall(Clock::time_point now);
